@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Instantiates the tracepoints, and learns from their registration who wants
+ * them. perf and ftrace come through the event class, where hooks are attached
+ * and an error reaches the caller; BPF's raw tracepoints come only through the
+ * tracepoint's own callback, which must not attach anything itself.
+ */
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/trace_events.h>
+
+#include "hooks.h"
+#include "roundtrip.h"
+#include "vcpu.h"
+
+static int event_reg(struct trace_event_call *call, enum trace_reg type,
+		     void *data);
+
+/* The class initialisers name trace_event_reg: let them name ours instead. */
+#define trace_event_reg event_reg
+#define CREATE_TRACE_POINTS
+#include "events.h"
+#undef trace_event_reg
+
+static_assert(sizeof(struct trace_event_raw_vmexit) == KVM_TRACE_VMEXIT_SIZE);
+#define SAME_PLACE(field, own)						\
+	static_assert(offsetof(struct trace_event_raw_vmexit, field) ==	\
+		      offsetof(struct kvm_trace_vmexit, own))
+SAME_PLACE(host_ns, host_ns);
+SAME_PLACE(vm, vm);
+SAME_PLACE(seq, seq);
+SAME_PLACE(__data_loc_tail, tail_loc);
+SAME_PLACE(vcpu, vcpu);
+SAME_PLACE(reason, reason);
+SAME_PLACE(flags, flags);
+SAME_PLACE(isa, isa);
+SAME_PLACE(class, class);
+static_assert(offsetof(struct trace_event_raw_vmexit, host_ns) == 8);
+static_assert(offsetof(struct trace_event_raw_vmexit, vm) == 16);
+static_assert(offsetof(struct trace_event_raw_vmexit, seq) == 20);
+static_assert(offsetof(struct trace_event_raw_vmexit, __data_loc_tail) == 24);
+static_assert(offsetof(struct trace_event_raw_vmexit, vcpu) == 28);
+static_assert(offsetof(struct trace_event_raw_vmexit, reason) == 30);
+static_assert(offsetof(struct trace_event_raw_vmexit, flags) == 32);
+static_assert(offsetof(struct trace_event_raw_vmexit, isa) == 34);
+static_assert(offsetof(struct trace_event_raw_vmexit, class) == 35);
+
+static_assert(sizeof(struct trace_event_raw_hypercall) ==
+	      KVM_TRACE_HYPERCALL_SIZE);
+static_assert(offsetof(struct trace_event_raw_hypercall, vm) == 8);
+static_assert(offsetof(struct trace_event_raw_hypercall, present) == 20);
+static_assert(offsetof(struct trace_event_raw_hypercall, __data_loc_tail) == 24);
+static_assert(offsetof(struct trace_event_raw_hypercall, vcpu) == 28);
+static_assert(offsetof(struct trace_event_raw_hypercall, caller) == 31);
+
+static_assert(sizeof(struct trace_event_raw_vcpu) == KVM_TRACE_VCPU_SIZE);
+static_assert(offsetof(struct trace_event_raw_vcpu, vm) == 24);
+static_assert(offsetof(struct trace_event_raw_vcpu, name) == 44);
+static_assert(offsetof(struct trace_event_raw_vcpu, vcpu) == 84);
+static_assert(offsetof(struct trace_event_raw_vcpu, abi_version) == 87);
+
+static_assert(sizeof(struct trace_event_raw_lost) == KVM_TRACE_LOST_SIZE);
+static_assert(offsetof(struct trace_event_raw_lost, vm) == 24);
+static_assert(offsetof(struct trace_event_raw_lost, why) == 30);
+
+/*
+ * perf's probe of vmexit. The one that TRACE_EVENT makes copies the record into
+ * a buffer of perf's; ours has its layout already.
+ */
+static notrace void perf_vmexit(void *data, const struct kvm_trace_vmexit *record)
+{
+	struct kvm_trace_vcpu *v =
+		container_of(record, struct kvm_trace_vcpu, record);
+	struct trace_event_call *call = data;
+	struct hlist_head *head = this_cpu_ptr(call->perf_events);
+	int size, rctx;
+
+	if (unlikely(bpf_prog_array_valid(call))) {
+		perf_trace_vmexit(data, record);
+		return;
+	}
+	if (hlist_empty(head))
+		return;
+	rctx = perf_swevent_get_recursion_context();
+	if (rctx < 0)
+		return;
+	perf_fetch_caller_regs(&v->regs);
+	/* perf puts a u32 before it and wants the sum to be a multiple of 8. */
+	size = ALIGN(KVM_TRACE_VMEXIT_SIZE + kvm_trace_vmexit_tail_len(record) +
+		     sizeof(u32), sizeof(u64)) - sizeof(u32);
+	perf_tp_event(call->event.type, 1, &v->record, size, &v->regs, head,
+		      rctx, NULL);
+}
+
+static int reg_perf(struct trace_event_call *call)
+{
+	if (call == &event_vmexit)
+		return tracepoint_probe_register(call->tp, perf_vmexit, call);
+	return trace_event_reg(call, TRACE_REG_PERF_REGISTER, NULL);
+}
+
+static void unreg_perf(struct trace_event_call *call)
+{
+	if (call == &event_vmexit)
+		tracepoint_probe_unregister(call->tp, perf_vmexit, call);
+	else
+		trace_event_reg(call, TRACE_REG_PERF_UNREGISTER, NULL);
+}
+
+static enum kvm_trace_event_id event_id(const struct trace_event_call *call)
+{
+	if (call == &event_hypercall)
+		return KVM_TRACE_EVENT_HYPERCALL;
+	if (call == &event_vcpu)
+		return KVM_TRACE_EVENT_VCPU;
+	if (call == &event_lost)
+		return KVM_TRACE_EVENT_LOST;
+	return KVM_TRACE_EVENT_VMEXIT;
+}
+
+static int reg(struct trace_event_call *call, enum kvm_trace_event_id id,
+	       enum trace_reg type, void *data)
+{
+	int ret = kvm_trace_hooks_get(id);
+
+	if (ret)
+		return ret;
+	ret = type == TRACE_REG_PERF_REGISTER ? reg_perf(call) :
+	      trace_event_reg(call, type, data);
+	if (ret)
+		kvm_trace_hooks_put(id);
+	else
+		kvm_trace_new_consumer();
+	return ret;
+}
+
+/* The class's reg callback; under event_mutex, but for PERF_ADD and PERF_DEL. */
+static int event_reg(struct trace_event_call *call, enum trace_reg type,
+		     void *data)
+{
+	enum kvm_trace_event_id id = event_id(call);
+	struct perf_event *event = data;
+	int ret;
+
+	switch (type) {
+	case TRACE_REG_REGISTER:
+		/*
+		 * ftrace holds no reference, and the kernel warns if a module
+		 * goes whose event still has a trigger.
+		 */
+		if (!try_module_get(THIS_MODULE))
+			return -ENODEV;
+		ret = reg(call, id, type, data);
+		if (ret)
+			module_put(THIS_MODULE);
+		return ret;
+	case TRACE_REG_PERF_REGISTER:
+		return reg(call, id, type, data);
+	case TRACE_REG_UNREGISTER:
+		ret = trace_event_reg(call, type, data);
+		kvm_trace_hooks_put(id);
+		module_put(THIS_MODULE);
+		return ret;
+	case TRACE_REG_PERF_UNREGISTER:
+		unreg_perf(call);
+		kvm_trace_hooks_put(id);
+		return 0;
+	case TRACE_REG_PERF_ADD:
+		/* Opened earlier, but it has not been able to see a record. */
+		if (!event->total_time_running)
+			kvm_trace_new_consumer();
+		fallthrough;
+	default:
+		return trace_event_reg(call, type, data);
+	}
+}
+
+int kvm_trace_vmexit_reg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_VMEXIT, true);
+	return 0;
+}
+
+void kvm_trace_vmexit_unreg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_VMEXIT, false);
+}
+
+int kvm_trace_hypercall_reg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_HYPERCALL, true);
+	return 0;
+}
+
+void kvm_trace_hypercall_unreg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_HYPERCALL, false);
+}
+
+int kvm_trace_vcpu_reg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_VCPU, true);
+	return 0;
+}
+
+void kvm_trace_vcpu_unreg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_VCPU, false);
+}
+
+int kvm_trace_lost_reg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_LOST, true);
+	return 0;
+}
+
+void kvm_trace_lost_unreg(void)
+{
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_LOST, false);
+}

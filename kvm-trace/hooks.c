@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attaches probes to KVM's tracepoints while somebody has one of our events
+ * enabled, and only then. KVM exports few of its tracepoints: they are found by
+ * name when kvm.ko comes, in whatever order modules are loaded.
+ *
+ * Locks nest: event_mutex or tracepoint_module_list_mutex, hooks_lock,
+ * tracepoints_mutex or kprobe_mutex.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include "btf.h"
+#include "hooks.h"
+#include "hypercall.h"
+#include "roundtrip.h"
+#include "stamp.h"
+#include "vcpu.h"
+
+/* Tries, and ms between them, to find the BTF of a kvm.ko that just comes. */
+#define BTF_TRIES	50
+#define BTF_WAIT_MS	20
+
+#define ALL_EVENTS	(BIT(KVM_TRACE_EVENT_COUNT) - 1)
+
+bool kvm_trace_allow_no_btf;
+
+/**
+ * struct hook - a probe on a tracepoint of KVM
+ * @proto:	name and prototype of the tracepoint
+ * @probe:	the probe
+ * @prio:	other tracers' probes have 10; more is earlier
+ * @events:	our events that need it
+ * @tp:		the tracepoint, while kvm is there
+ * @error:	why it must not be attached, once checked
+ * @attached:	the probe is on
+ */
+struct hook {
+	struct kvm_trace_proto proto;
+	void *probe;
+	int prio;
+	unsigned long events;
+	struct tracepoint *tp;
+	int error;
+	bool attached;
+};
+
+/*
+ * In the order of attaching: kvm_entry comes last and goes first, so that an
+ * entry is never seen whose exit would be missed. Ours is the first probe of
+ * an exit and the last of an entry: what other tracers take is host time, as it
+ * is, and never the guest's.
+ */
+static struct hook hooks[] = {
+	{
+		.proto = {
+			.name = "kvm_exit",
+			.args = {
+				KVM_TRACE_ARG_PTR(kvm_vcpu),
+				KVM_TRACE_ARG_INT(u32),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_on_exit,
+		.prio = INT_MAX,
+		.events = ALL_EVENTS,
+	},
+	{
+		.proto = {
+			.name = "kvm_userspace_exit",
+			.args = {
+				KVM_TRACE_ARG_INT(u32),
+				KVM_TRACE_ARG_INT(int),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_on_userspace_exit,
+		.events = BIT(KVM_TRACE_EVENT_VMEXIT),
+	},
+	{
+		.proto = {
+			.name = "kvm_hypercall",
+			.args = {
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+			},
+			.nargs = 5,
+		},
+		.probe = kvm_trace_on_hypercall,
+		.events = BIT(KVM_TRACE_EVENT_HYPERCALL),
+	},
+	{
+		.proto = {
+			.name = "kvm_entry",
+			.args = {
+				KVM_TRACE_ARG_PTR(kvm_vcpu),
+				KVM_TRACE_ARG_INT(bool),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_on_entry,
+		.prio = INT_MIN,
+		.events = ALL_EVENTS,
+	},
+};
+
+static DEFINE_MUTEX(hooks_lock);
+
+/* All under hooks_lock. */
+static unsigned int users[KVM_TRACE_EVENT_COUNT];	/* perf, ftrace */
+static struct module *kvm_module;	/* NULL if KVM is built in */
+static bool kvm_present;
+static bool checked;
+static bool started;	/* state and clock are there, probes may be on */
+static bool attached;	/* all wanted probes are on */
+static bool deaths_hooked;
+
+/* Events whose tracepoint has a probe, whoever put it there. */
+static unsigned long probed;
+
+static void update_work(struct work_struct *work);
+static DECLARE_WORK(update_worker, update_work);
+/* Keeps update_worker from being queued once the module goes. */
+static DEFINE_SPINLOCK(going_lock);
+static bool going = true;	/* or has not come yet */
+
+static int on_destroy_vm(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	kvm_trace_vm_destroyed((struct kvm *)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+static struct kprobe destroy_kprobe;
+
+static int hook_deaths(void)
+{
+	int ret;
+
+	if (deaths_hooked)
+		return 0;
+	destroy_kprobe = (struct kprobe) {
+		.symbol_name = "kvm_arch_destroy_vm",
+		.pre_handler = on_destroy_vm,
+	};
+	ret = register_kprobe(&destroy_kprobe);
+	if (ret)
+		pr_err("cannot probe kvm_arch_destroy_vm (error %d), so the end of a VM would be missed; kvm_trace needs CONFIG_KPROBES\n",
+		       ret);
+	deaths_hooked = !ret;
+	return ret;
+}
+
+static void unhook_deaths(void)
+{
+	if (!deaths_hooked)
+		return;
+	unregister_kprobe(&destroy_kprobe);
+	deaths_hooked = false;
+}
+
+static int attach(struct hook *hook)
+{
+	int ret;
+
+	if (hook->attached)
+		return 0;
+	ret = tracepoint_probe_register_prio(hook->tp, hook->probe, NULL,
+					     hook->prio);
+	hook->attached = !ret;
+	return ret;
+}
+
+static void detach(struct hook *hook)
+{
+	if (!hook->attached)
+		return;
+	tracepoint_probe_unregister(hook->tp, hook->probe, NULL);
+	hook->attached = false;
+}
+
+static void detach_all(void)
+{
+	int i;
+
+	if (!started)
+		return;
+	WRITE_ONCE(attached, false);
+	for (i = ARRAY_SIZE(hooks) - 1; i >= 0; i--)
+		detach(&hooks[i]);
+	tracepoint_synchronize_unregister();
+	unhook_deaths();
+	kvm_trace_clock_stop();
+	kvm_trace_state_stop();
+	started = false;
+}
+
+/* Fills in hook->error. */
+static int check_hooks(void)
+{
+	struct kvm_trace_btf *btf;
+	char why[96];
+	int i;
+
+	if (checked)
+		return 0;
+
+	btf = kvm_trace_btf_open(kvm_module ? kvm_module->name : NULL);
+	if (PTR_ERR(btf) == -ENOENT && kvm_module &&
+	    kvm_module->state == MODULE_STATE_COMING)
+		return -EAGAIN;
+	/* What may go better the next time is not kept. */
+	if (IS_ERR(btf) && !kvm_trace_allow_no_btf &&
+	    PTR_ERR(btf) != -ENOENT && PTR_ERR(btf) != -EINVAL) {
+		pr_err("cannot read the BTF of kvm: error %ld\n", PTR_ERR(btf));
+		return PTR_ERR(btf);
+	}
+	if (IS_ERR(btf)) {
+		pr_warn("no BTF of kvm (error %ld), so its prototypes cannot be checked: %s\n",
+			PTR_ERR(btf), kvm_trace_allow_no_btf ?
+			"going on, as allow_no_btf=1 says" :
+			"use a kernel with CONFIG_DEBUG_INFO_BTF_MODULES, or load with allow_no_btf=1");
+	}
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		struct hook *hook = &hooks[i];
+
+		if (!hook->tp) {
+			pr_err("refusing %s: this kvm has no such tracepoint\n",
+			       hook->proto.name);
+			hook->error = -ENOENT;
+		} else if (IS_ERR(btf)) {
+			hook->error = kvm_trace_allow_no_btf ? 0 : -ENODATA;
+		} else {
+			hook->error = kvm_trace_btf_check(btf, &hook->proto,
+							  why, sizeof(why));
+			if (hook->error)
+				pr_err("refusing %s: %s; build kvm_trace for the running kernel\n",
+				       hook->proto.name, why);
+		}
+	}
+	if (!IS_ERR(btf))
+		kvm_trace_btf_close(btf);
+	checked = true;
+	return 0;
+}
+
+static unsigned long wanted_events(void)
+{
+	unsigned long wanted;
+	int i;
+
+	/* Pairs with kvm_trace_hooks_note(): either it or we see the other. */
+	smp_mb();
+	wanted = READ_ONCE(probed);
+	for (i = 0; i < KVM_TRACE_EVENT_COUNT; i++) {
+		if (users[i])
+			wanted |= BIT(i);
+	}
+	return wanted;
+}
+
+/* Why an event cannot be had of this kvm, or 0; once checked. */
+static int event_error(int id)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if ((hooks[i].events & BIT(id)) && hooks[i].error)
+			return hooks[i].error;
+	}
+	return 0;
+}
+
+/* Attaches what is needed by those who want it, and detaches the rest. */
+static int update(void)
+{
+	unsigned long wanted = wanted_events();
+	int i, ret;
+
+	lockdep_assert_held(&hooks_lock);
+	if (!wanted || !kvm_present || READ_ONCE(going)) {
+		detach_all();
+		return 0;
+	}
+	ret = check_hooks();
+	if (ret)
+		return ret;
+	/* One event that cannot be had is no reason to stop the others. */
+	for (i = 0; i < KVM_TRACE_EVENT_COUNT; i++) {
+		if (event_error(i))
+			wanted &= ~BIT(i);
+	}
+	if (!wanted) {
+		detach_all();
+		return 0;
+	}
+
+	ret = kvm_trace_state_start();
+	if (ret)
+		return ret;
+	if (!started) {
+		kvm_trace_clock_start();
+		kvm_trace_forget_lost();
+	}
+	started = true;
+	ret = hook_deaths();
+	if (ret) {
+		detach_all();
+		return ret;
+	}
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!(hooks[i].events & wanted)) {
+			detach(&hooks[i]);
+			continue;
+		}
+		ret = attach(&hooks[i]);
+		if (ret)
+			return ret;
+	}
+	WRITE_ONCE(attached, true);
+	return 0;
+}
+
+static void queue_update(void)
+{
+	spin_lock(&going_lock);
+	if (!going)
+		queue_work(kvm_trace_wq, &update_worker);
+	spin_unlock(&going_lock);
+}
+
+static void update_work(struct work_struct *work)
+{
+	int tries, ret;
+
+	for (tries = 0; tries < BTF_TRIES; tries++) {
+		mutex_lock(&hooks_lock);
+		ret = update();
+		mutex_unlock(&hooks_lock);
+		if (ret != -EAGAIN)
+			break;
+		msleep(BTF_WAIT_MS);
+	}
+	if (ret)
+		pr_err("cannot attach to kvm: error %d\n", ret);
+}
+
+/**
+ * kvm_trace_hooks_get() - perf or ftrace wants an event
+ * @id: the event
+ *
+ * Context: process context, event_mutex held.
+ * Return: 0, also if kvm is not there yet; -EPROTOTYPE, -ENOENT or -ENODATA
+ *         if a tracepoint of this kvm is not the one compiled for or cannot be
+ *         checked; -ENOMEM
+ */
+int kvm_trace_hooks_get(enum kvm_trace_event_id id)
+{
+	int ret;
+
+	mutex_lock(&hooks_lock);
+	users[id]++;
+	ret = update();
+	if (ret == -EAGAIN) {
+		queue_update();
+		ret = 0;
+	} else if (!ret && kvm_present && checked) {
+		ret = event_error(id);
+	}
+	if (ret) {
+		users[id]--;
+		update();
+	}
+	mutex_unlock(&hooks_lock);
+	return ret;
+}
+
+/**
+ * kvm_trace_hooks_put() - perf or ftrace no longer wants an event
+ * @id: the event
+ *
+ * Context: process context; may come after kvm_trace_hooks_exit().
+ */
+void kvm_trace_hooks_put(enum kvm_trace_event_id id)
+{
+	mutex_lock(&hooks_lock);
+	users[id]--;
+	update();
+	mutex_unlock(&hooks_lock);
+}
+
+/**
+ * kvm_trace_hooks_note() - the tracepoint of an event got, or lost, its probes
+ * @id: the event
+ * @on: it has one
+ *
+ * Tells of those who come without kvm_trace_hooks_get(), as BPF's raw
+ * tracepoints do; a worker attaches for them.
+ *
+ * Context: process context, tracepoints_mutex held.
+ */
+void kvm_trace_hooks_note(enum kvm_trace_event_id id, bool on)
+{
+	if (on)
+		set_bit(id, &probed);
+	else
+		clear_bit(id, &probed);
+	/* Pairs with wanted_events(). */
+	smp_mb__after_atomic();
+	/* With a user, kvm_trace_hooks_get() has attached, or put will detach. */
+	if (!READ_ONCE(users[id]))
+		queue_update();
+}
+
+/**
+ * kvm_trace_hooks_attached() - whether probes are on
+ *
+ * Context: any.
+ * Return: true if they are; the answer may be old
+ */
+bool kvm_trace_hooks_attached(void)
+{
+	return READ_ONCE(attached);
+}
+
+static void found_tracepoint(struct tracepoint *tp, void *unused)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!strcmp(tp->name, hooks[i].proto.name)) {
+			hooks[i].tp = tp;
+			kvm_present = true;
+		}
+	}
+}
+
+static void lose_kvm(void)
+{
+	int i;
+
+	detach_all();
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		hooks[i].tp = NULL;
+	kvm_module = NULL;
+	kvm_present = false;
+	checked = false;
+}
+
+static int on_module(struct notifier_block *nb, unsigned long what, void *data)
+{
+	struct tp_module *tp_mod = data;
+	struct module *mod = tp_mod->mod;
+	unsigned int i;
+
+	if (strcmp(mod->name, "kvm"))
+		return NOTIFY_DONE;
+
+	mutex_lock(&hooks_lock);
+	if (what == MODULE_STATE_COMING) {
+		kvm_module = mod;
+		for (i = 0; i < mod->num_tracepoints; i++)
+			found_tracepoint(tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]),
+					 NULL);
+		if (wanted_events())
+			queue_update();
+	} else if (what == MODULE_STATE_GOING) {
+		lose_kvm();
+	}
+	mutex_unlock(&hooks_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = {
+	.notifier_call = on_module,
+};
+
+/**
+ * kvm_trace_hooks_init() - find KVM, or wait for it
+ *
+ * Events may have been enabled before this: they exist as soon as the kernel
+ * sees the module come.
+ *
+ * Return: 0, or an error of register_tracepoint_module_notifier()
+ */
+int kvm_trace_hooks_init(void)
+{
+	int ret;
+
+	spin_lock(&going_lock);
+	going = false;
+	spin_unlock(&going_lock);
+	mutex_lock(&hooks_lock);
+	for_each_kernel_tracepoint(found_tracepoint, NULL);
+	if (kvm_present && wanted_events())
+		queue_update();
+	mutex_unlock(&hooks_lock);
+	ret = register_tracepoint_module_notifier(&module_notifier);
+	if (ret)
+		kvm_trace_hooks_exit();
+	return ret;
+}
+
+/**
+ * kvm_trace_hooks_exit() - detach for good
+ *
+ * Our events' own callbacks still come after this, when the kernel takes the
+ * events away.
+ */
+void kvm_trace_hooks_exit(void)
+{
+	spin_lock(&going_lock);
+	going = true;
+	spin_unlock(&going_lock);
+	cancel_work_sync(&update_worker);
+	unregister_tracepoint_module_notifier(&module_notifier);
+	mutex_lock(&hooks_lock);
+	lose_kvm();
+	mutex_unlock(&hooks_lock);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records on their way from the collectors to the tracepoints. That of vmexit
+ * has the layout of the event, so that perf gets it without another copy.
+ */
+#ifndef _KVM_TRACE_RECORD_H
+#define _KVM_TRACE_RECORD_H
+
+#include <linux/bitops.h>
+#include <linux/kvm_trace.h>
+#include <linux/trace_events.h>
+#include <linux/types.h>
+
+/* Keeps events free of padding at their end: 4 bytes of alignment suffice. */
+typedef u64 __aligned(4) kvm_trace_u64;
+
+/* Mask and every word there is. */
+#define KVM_TRACE_VMEXIT_TAIL_MAX	(4 + 7 * 8 + 4 * 4)
+/* Arguments, two words of four bytes, one of eight. */
+#define KVM_TRACE_HYPERCALL_TAIL_MAX	(KVM_TRACE_HC_ARGS * 8 + 2 * 4 + 8)
+
+/**
+ * struct kvm_trace_vmexit - a round trip, laid out as kvm_trace:vmexit
+ * @ent:	head that all trace events have
+ * @host_ns:	see uapi linux/kvm_trace.h, as all others
+ * @vm:		-
+ * @seq:	-
+ * @tail_loc:	- (__data_loc)
+ * @vcpu:	-
+ * @reason:	-
+ * @flags:	-
+ * @isa:	-
+ * @class:	-
+ * @tail:	presence bits and words, and four bytes that end a perf sample
+ */
+struct kvm_trace_vmexit {
+	struct trace_entry ent;
+	kvm_trace_u64 host_ns;
+	u32 vm;
+	u32 seq;
+	u32 tail_loc;
+	u16 vcpu;
+	u16 reason;
+	u16 flags;
+	u8 isa;
+	u8 class;
+	u8 tail[KVM_TRACE_VMEXIT_TAIL_MAX + 4];
+};
+
+static_assert(offsetof(struct kvm_trace_vmexit, tail) == KVM_TRACE_VMEXIT_SIZE);
+
+static __always_inline u32 kvm_trace_vmexit_tail_len(const struct kvm_trace_vmexit *r)
+{
+	return r->tail_loc >> 16;
+}
+
+/**
+ * struct kvm_trace_hypercall_record - a hypercall, see kvm_trace:hypercall
+ * @vm:		see there, as all others
+ * @seq:	-
+ * @nr:		-
+ * @present:	-
+ * @vcpu:	-
+ * @abi:	-
+ * @caller:	-
+ * @tail_len:	bytes used in @tail
+ * @tail:	arguments and words
+ */
+struct kvm_trace_hypercall_record {
+	u32 vm;
+	u32 seq;
+	u32 nr;
+	u32 present;
+	u16 vcpu;
+	u8 abi;
+	u8 caller;
+	u16 tail_len;
+	u8 tail[KVM_TRACE_HYPERCALL_TAIL_MAX];
+};
+
+/**
+ * struct kvm_trace_vcpu_record - who a vCPU is, see kvm_trace:vcpu
+ * @tsc_offset:	see there, as all others
+ * @tsc_ratio:	-
+ * @vm:		-
+ * @seq:	-
+ * @vmm_pid:	-
+ * @vmm_tid:	-
+ * @generation:	-
+ * @vcpu:	-
+ * @isa:	-
+ * @name:	zero-filled
+ * @vmm:	zero-filled
+ */
+struct kvm_trace_vcpu_record {
+	u64 tsc_offset;
+	u64 tsc_ratio;
+	u32 vm;
+	u32 seq;
+	u32 vmm_pid;
+	u32 vmm_tid;
+	u32 generation;
+	u16 vcpu;
+	u8 isa;
+	char name[KVM_TRACE_VCPU_NAME_LEN];
+	char vmm[KVM_TRACE_VCPU_VMM_LEN];
+};
+
+static __always_inline u8 *kvm_trace_put_64(u8 *tail, u64 value)
+{
+	memcpy(tail, &value, sizeof(value));
+	return tail + sizeof(value);
+}
+
+static __always_inline u8 *kvm_trace_put_32(u8 *tail, u32 value)
+{
+	memcpy(tail, &value, sizeof(value));
+	return tail + sizeof(value);
+}
+
+#endif /* _KVM_TRACE_RECORD_H */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * State of the VMs and vCPUs that are being traced: found by vCPU or by
+ * thread, born when first seen, dead with its VM. What is collected in a round
+ * trip is filled in by roundtrip.c and hypercall.c.
+ */
+#ifndef _KVM_TRACE_VCPU_H
+#define _KVM_TRACE_VCPU_H
+
+#include <linux/kvm_host.h>
+#include <linux/kvm_trace.h>
+#include <linux/list_nulls.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+#include "isa.h"
+#include "record.h"
+
+/* Entries of the pool of free states; refilled when half of it is gone. */
+#define KVM_TRACE_POOL_MIN	64
+#define KVM_TRACE_MAX_VCPUS	8192
+
+enum kvm_trace_where {
+	KVM_TRACE_UNSEEN,	/* neither entry nor exit seen yet */
+	KVM_TRACE_IN_GUEST,	/* between entry and exit */
+	KVM_TRACE_IN_HOST,	/* between exit and entry: a record is open */
+	KVM_TRACE_IN_HOST_FIRST,	/* the same, but no entry before it was seen */
+};
+
+/**
+ * struct kvm_trace_vm - a VM that has been seen
+ * @kvm:	key; not a reference, never followed
+ * @hash:	entry of the table of VMs
+ * @vcpus:	its vCPUs' kvm_trace_vcpu.sibling
+ * @free:	entry of the pool
+ * @rcu:	frees it
+ * @id:		number of the VM in all records
+ * @pid:	process that created it
+ * @name:	KVM's debugfs directory, "PID-FD"
+ */
+struct kvm_trace_vm {
+	struct kvm *kvm;
+	struct hlist_node hash;
+	struct list_head vcpus;
+	struct list_head free;
+	struct rcu_head rcu;
+	u32 id;
+	pid_t pid;
+	char name[KVM_TRACE_VCPU_NAME_LEN];
+};
+
+/**
+ * struct kvm_trace_hypercall - the hypercall of the open round trip
+ * @nr:		number as the guest gave it
+ * @args:	arguments as the guest gave them
+ * @caller:	KVM_TRACE_CALLER_*
+ * @pending:	one was made and its result is not yet known
+ */
+struct kvm_trace_hypercall {
+	u64 nr;
+	u64 args[KVM_TRACE_HC_ARGS];
+	u8 caller;
+	bool pending;
+};
+
+/**
+ * struct kvm_trace_vcpu - a vCPU that has been seen
+ * @vcpu:	key
+ * @vm:		its VM
+ * @hash:	entry of the table of vCPUs
+ * @sibling:	entry of kvm_trace_vm.vcpus
+ * @free:	entry of the pool
+ * @rcu:	frees it
+ * @thread:	entry of the table of threads, if @tid is not 0
+ * @tid:	thread that this vCPU was last seen on
+ * @where:	where the vCPU is now
+ * @path_flags:	KVM_TRACE_F_* set by hooks on the path since the exit
+ * @cpu:	CPU of the last entry, and so of the exit
+ * @clock:	kvm_trace_clock at the exit of the open round trip
+ * @exit_stamp:	kvm_trace_stamp() then
+ * @entry_clock:	kvm_trace_clock at the last entry
+ * @entry_stamp:	kvm_trace_stamp() then
+ * @entry_ns:	local_clock() at the last entry; 0 if no word wanted it
+ * @switches:	context switches of that thread at the last entry
+ * @exit:	the exit as read
+ * @record:	the record to be; what does not change is filled in at birth,
+ *		and its seq counts the round trips
+ * @regs:	where perf keeps the registers of the sample, zero but for a few
+ * @exits:	KVM's statistics at the last entry, as all to @injections
+ * @mmio_exits:	-
+ * @halt_exits:	-
+ * @pf_fixed:	-
+ * @insn_emulation: -
+ * @injections:	irq_injections and nmi_injections
+ * @hypercall:	the open hypercall
+ * @generation:	consumers that have had this vCPU's vcpu record
+ * @vcpu_jiffies:	time of the last vcpu record
+ * @vcpu_tid:	thread in it
+ * @tsc_offset:	L1 TSC offset in it
+ * @tsc_ratio:	L1 TSC ratio in it
+ *
+ * All but the links and keys is written by the thread that runs the vCPU, with
+ * interrupts or preemption off.
+ */
+struct kvm_trace_vcpu {
+	struct kvm_vcpu *vcpu;
+	struct kvm_trace_vm *vm;
+	struct hlist_node hash;
+	struct list_head sibling;
+	struct list_head free;
+	struct rcu_head rcu;
+	struct hlist_nulls_node thread;
+	pid_t tid;
+
+	u8 where ____cacheline_aligned;
+	u16 path_flags;
+	int cpu;
+	u64 clock;
+	u64 exit_stamp;
+	u64 entry_clock;
+	u64 entry_stamp;
+	u64 entry_ns;
+	unsigned long switches;
+	struct kvm_trace_exit exit;
+	struct kvm_trace_vmexit record;
+
+	u64 exits;
+	u64 mmio_exits;
+	u64 halt_exits;
+	u64 pf_fixed;
+	u64 insn_emulation;
+	u64 injections;
+
+	struct kvm_trace_hypercall hypercall;
+
+	u32 generation;
+	pid_t vcpu_tid;
+	unsigned long vcpu_jiffies;
+	u64 tsc_offset;
+	u64 tsc_ratio;
+
+	struct pt_regs regs;
+};
+
+/* Of this module's own, unbound; kernels differ in the names of theirs. */
+extern struct workqueue_struct *kvm_trace_wq;
+/* Most vCPUs that have state at once; module parameter max_vcpus. */
+extern unsigned int kvm_trace_max_vcpus;
+/* For kvm_trace_vcpu_find(). */
+DECLARE_PER_CPU(struct kvm_trace_vcpu *, kvm_trace_vcpu_last);
+
+int kvm_trace_state_init(void);
+void kvm_trace_state_exit(void);
+int kvm_trace_state_start(void);
+void kvm_trace_state_stop(void);
+
+struct kvm_trace_vcpu *kvm_trace_vcpu_get_slow(struct kvm_vcpu *vcpu);
+struct kvm_trace_vcpu *kvm_trace_vcpu_of_current(void);
+void kvm_trace_vcpu_set_thread(struct kvm_trace_vcpu *v);
+void kvm_trace_vm_destroyed(struct kvm *kvm);
+void kvm_trace_vcpu_for_each(void (*fn)(struct kvm_trace_vcpu *v, void *arg),
+			     void *arg);
+
+/**
+ * kvm_trace_vcpu_sync_counts() - take KVM's statistics as they are now
+ * @v: the vCPU
+ *
+ * Context: @v's own thread.
+ */
+static __always_inline void
+kvm_trace_vcpu_sync_counts(struct kvm_trace_vcpu *v)
+{
+	const struct kvm_vcpu_stat *stat = &v->vcpu->stat;
+
+	v->exits = stat->exits;
+	v->mmio_exits = stat->mmio_exits;
+	v->halt_exits = stat->halt_exits;
+	v->pf_fixed = stat->pf_fixed;
+	v->insn_emulation = stat->insn_emulation;
+	v->injections = stat->irq_injections + stat->nmi_injections;
+}
+
+/**
+ * kvm_trace_vcpu_get() - state of a vCPU, made if it is not yet known
+ * @vcpu: the vCPU that the current thread runs
+ *
+ * Context: @vcpu's own thread, interrupts or preemption off. Takes a lock only
+ * when the vCPU is seen for the first time.
+ * Return: the state, or NULL if the pool is empty
+ */
+static __always_inline struct kvm_trace_vcpu *
+kvm_trace_vcpu_get(struct kvm_vcpu *vcpu)
+{
+	struct kvm_trace_vcpu *v = this_cpu_read(kvm_trace_vcpu_last);
+
+	return likely(v->vcpu == vcpu) ? v : kvm_trace_vcpu_get_slow(vcpu);
+}
+
+#endif /* _KVM_TRACE_VCPU_H */
