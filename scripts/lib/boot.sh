@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# Boots L1 with QEMU, runs a command in it and judges how that ended.
+# What happens inside L1 is in l1-initrd and l1-init.
+
+# Modules that bring up L1's root file system and its ports, on every kernel.
+BOOT_MODULES='virtio_pci virtio_console 9pnet_virtio 9p overlay'
+
+# Kernel messages that make a run fail.
+SPLATS='WARNING:|BUG:|Oops|Call Trace:|general protection fault|[Kk]ernel panic|KASAN:|UBSAN:|KCSAN:|KFENCE:|kmemleak:|unchecked MSR|suspicious RCU|possible (circular|recursive|irq|unsafe)|INFO: (rcu|task|trying|possible|inconsistent)|(rcu|RCU).*(stall|detected)|soft lockup|hard LOCKUP|corruption|refcount_t:|while atomic|sleeping function|Bad page|page allocation failure|Tainted:'
+# Bits of /proc/sys/kernel/tainted: machine check, bad page, die, warning, lockup.
+SPLAT_TAINTS=$((1 << 4 | 1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))
+
+# An initrd depends on the root, on the two scripts in it and on this file.
+initrd() {
+	sum=$(cat "$SCRIPTS/lib/l1-initrd" "$SCRIPTS/lib/l1-init" "$SCRIPTS/lib/boot.sh" "$ROOT/etc/kvm-trace/stamp" |
+		cksum | cut -d' ' -f1)
+	file=$TREE/$1/initrd.$sum
+	if [ ! -e "$file" ]; then
+		work=$(mktemp -d "$run/initrd.XXXXXX")
+		mkdir "$work/kvm-trace"
+		cp "$SCRIPTS/lib/l1-initrd" "$SCRIPTS/lib/l1-init" "$work/kvm-trace"
+		# shellcheck disable=SC2016,SC2086
+		in_root build "$work" '' sh -euc '
+			mkdir /tmp/i && cd /tmp/i && mkdir bin dev lower m new proc sys top
+			cp /usr/bin/busybox bin
+			install -m 755 /kvm-trace/l1-initrd init
+			install -m 755 /kvm-trace/l1-init l1-init
+			release=$1
+			shift
+			for module; do
+				modprobe -S "$release" --show-depends "$module"
+			done | awk "\$1 == \"insmod\" && !seen[\$2]++ { print \$2 }" >/tmp/modules
+			while read -r path; do
+				name=${path##*/}
+				name=${name%%.*}
+				echo "$name" >>m/order
+				case $path in
+				*.xz) xz -dc "$path" >"m/$name.ko" ;;
+				*) cp "$path" "m/$name.ko" ;;
+				esac
+			done </tmp/modules
+			find . | cpio --quiet -o -H newc -R 0:0 | gzip -1 >/mnt/initrd' \
+			sh "$(kernel_field "$1" 2)" $BOOT_MODULES || die "cannot make the initrd of $1"
+		rm -f "$TREE/$1"/initrd.*
+		mv "$work/initrd" "$file"
+	fi
+	echo "$file"
+}
+
+# accelerator CPU ICOUNT: QEMU's options for the virtual CPUs of L1. Emulation,
+# unless this machine's KVM can run the hypervisor in question as a guest.
+accelerator() {
+	case $1 in
+	svm) module=kvm_amd model=EPYC ;;
+	esac
+	nested=$(cat "/sys/module/$module/parameters/nested" 2>/dev/null || :)
+	if [ -z "$2" ] && [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+		case $nested in
+		1 | Y)
+			echo '-accel kvm -cpu host'
+			return
+			;;
+		esac
+	fi
+	echo "-accel tcg -cpu $model${2:+ -icount shift=0,sleep=off}"
+}
+
+quote() {
+	for word; do
+		printf "'%s' " "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")"
+	done
+}
+
+# Ended as soon as QEMU has; else asks L1 what hangs, then ends QEMU. If nobody
+# in L1 answers, an NMI makes its kernel tell where it is.
+watch_time() {
+	trap 'kill $sleeper 2>/dev/null; exit' TERM
+	doze "$1"
+	kill -0 $$ 2>/dev/null || exit
+	: >"$run/timeout"
+	echo 'lab: timeout; blocked tasks and processes:' >&7
+	doze 5
+	if ! grep -q '^lab: timeout' "$run/console"; then
+		echo nmi >&6
+		doze 3
+	fi
+	kill "$2"
+}
+
+doze() {
+	sleep "$1" &
+	sleeper=$!
+	wait $sleeper
+}
+
+drop_run() {
+	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || :
+	[ -z "$qemu" ] || kill "$qemu" 2>/dev/null || :
+	rm -rf -- "$run"
+}
+
+show_console() {
+	say "the end of L1's console:"
+	tr -d '\r' <"$run/console" | tail -n "$1" >&2
+	grep -v -e 'TCG doesn.t support requested feature' -e 'terminating on signal 15' "$run/qemu" >&2 || :
+}
+
+# boot KERNEL CPU SMP MEM ICOUNT TIMEOUT OUT COMMAND...: exits with its status.
+boot() {
+	kernel=$1 cpu=$2 smp=$3 mem=$4 icount=$5 limit=$6 out=$7
+	shift 7
+	{
+		echo '#!/bin/sh'
+		echo "cd /kvm-trace && exec $(quote "$@")"
+	} >"$run/layer/command"
+	initrd=$(initrd "$kernel")
+	mkfifo "$run/output" "$run/keys" "$run/monitor"
+	[ -n "$out" ] || mkdir "$run/out"
+	lib=$ROOT/usr/lib/x86_64-linux-gnu
+	# With a reader of its own, QEMU never waits for one to open the pipe.
+	exec 7<>"$run/keys" 6<>"$run/monitor"
+	cat "$run/output" &
+	reader=$!
+	# shellcheck disable=SC2046
+	QEMU_MODULE_DIR=$lib/qemu "$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$lib" \
+		"$ROOT/usr/bin/qemu-system-x86_64" \
+		-L "$ROOT/usr/share/qemu" -L "$ROOT/usr/share/seabios" \
+		-run-with exit-with-parent=on \
+		-nodefaults -no-user-config -display none -no-reboot -machine q35 \
+		$(accelerator "$cpu" "$icount") -smp "$smp" -m "$mem" \
+		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$kernel" 2)" -initrd "$initrd" \
+		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off" \
+		-serial "file:$run/console" \
+		-chardev "file,id=monitor,path=/dev/null,input-path=$run/monitor" -object monitor-hmp,id=hmp,chardev=monitor \
+		-fsdev "local,id=root,path=$ROOT,security_model=none,readonly=on,multidevs=remap" \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev "local,id=layer,path=$run/layer,security_model=none,readonly=on" \
+		-device virtio-9p-pci,fsdev=layer,mount_tag=layer \
+		-fsdev "local,id=out,path=${out:-$run/out},security_model=none" \
+		-device virtio-9p-pci,fsdev=out,mount_tag=out \
+		-device virtio-serial-pci \
+		-chardev "file,id=output,path=$run/output" -device virtserialport,chardev=output,name=output \
+		-chardev "file,id=end,path=$run/end,input-path=$run/keys" -device virtserialport,chardev=end,name=end \
+		-chardev "file,id=messages,path=$run/messages" -device virtserialport,chardev=messages,name=messages \
+		</dev/null >"$run/qemu" 2>&1 6>&- 7>&- &
+	qemu=$!
+	watch_time "$limit" $qemu >/dev/null 2>&1 </dev/null &
+	watcher=$!
+	wait $qemu || :
+	qemu=
+	kill $watcher 2>/dev/null || :
+	watcher=
+	wait $reader || :
+	judge
+}
+
+judge() {
+	read -r status taint <"$run/end" || :
+	if [ -e "$run/timeout" ]; then
+		show_console 100
+		say "ended after $limit s without a result"
+		exit 124
+	fi
+	if [ -z "${taint-}" ]; then
+		show_console 60
+		say "L1 died before the command had ended"
+		exit 125
+	fi
+	if grep -E -q -e "$SPLATS" "$run/messages" || [ $((taint & SPLAT_TAINTS)) -ne 0 ]; then
+		grep -E -n -e "$SPLATS" "$run/messages" >&2 || :
+		say "L1's kernel complained (tainted: $taint); around the first complaint:"
+		grep -E -m 1 -B 5 -A 60 -e "$SPLATS" "$run/messages" >&2 || tail -n 60 "$run/messages" >&2
+		say "the command had ended with status $status, the complaint makes it 126"
+		exit 126
+	fi
+	exit "$status"
+}

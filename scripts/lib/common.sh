@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# What every script here shares: messages, root, the cache directory, locks.
+# Nothing about the lab's root, builds or virtual machines.
+
+# Each message line starts with the name of the script that the user typed.
+PROG=${0##*/}
+SCRIPTS=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+# shellcheck disable=SC2034
+TOP=$(dirname -- "$SCRIPTS")
+CACHE=${KVM_TRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/kvm-trace}
+
+say() {
+	printf '%s: %s\n' "$PROG" "$*" >&2
+}
+
+die() {
+	say "$*"
+	exit 2
+}
+
+# Empty, or what makes a command run as root.
+SUDO=
+[ "$(id -u)" -eq 0 ] || SUDO='sudo --'
+
+have() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+# need_value OPTION COUNT: refuses an option without its value.
+need_value() {
+	[ "$2" -ge 2 ] || die "option $1 needs a value"
+}
+
+# need_number OPTION VALUE LOW HIGH
+need_number() {
+	case $2 in
+	'' | *[!0-9]* | ???????*) die "$1 takes a number from $3 to $4, not '$2'" ;;
+	esac
+	if [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
+		die "$1 takes a number from $3 to $4, not '$2'"
+	fi
+}
+
+# need_space DIRECTORY MEGABYTES WHAT
+need_space() {
+	free=$(df -Pm -- "$1" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge "$2" ] ||
+		die "$3 needs $2 MB in $1, $free MB are free: make room, or set KVM_TRACE_CACHE to another place"
+}
+
+now() {
+	date +%s
+}
