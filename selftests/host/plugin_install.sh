@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# make install and its kin in perf-plugins: the plugin gets where it is looked
+# for, goes away whole, and a missing header ends the build in one line.
+
+sources=$(dirname -- "$0")/../../perf-plugins
+include=$(dirname -- "$0")/../../include
+name=plugin_kvm_trace.so
+count=0
+failed=0
+
+# expect NAME EXPECTED FOUND
+expect() {
+	count=$((count + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $count $1"
+	else
+		printf '# expected: %s\n# found:    %s\n' "$2" "$3"
+		failed=$((failed + 1))
+		echo "not ok $count $1"
+	fi
+}
+
+files() {
+	(cd "$1" && find . -type f -printf '%P %m\n' | sort)
+}
+
+# The tests build in a copy of their own.
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+mkdir "$tmp/perf-plugins" "$tmp/root" "$tmp/home"
+cp "$sources"/*.c "$sources"/*.h "$sources"/Makefile "$tmp/perf-plugins"
+cp -r "$include" "$tmp"
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES CFLAGS DESTDIR OUTPUT libdir
+
+build() {
+	HOME=$tmp/home make -s -C "$tmp/perf-plugins" "$@"
+}
+
+echo 'TAP version 13'
+
+build TEP_CFLAGS= all >"$tmp/out" 2>&1 && echo "make succeeded" >>"$tmp/out"
+expect missing_headers_give_one_line_with_the_remedy \
+	"$name: event-parse.h of libtraceevent is missing: install the package libtraceevent-dev" \
+	"$(grep -v '^make' "$tmp/out")"
+expect failed_build_leaves_no_plugin "" "$(find "$tmp/perf-plugins" -name '*.so')"
+
+libdir=$(pkg-config --variable=libdir libtraceevent)
+build install DESTDIR="$tmp/root" >"$tmp/out" 2>&1
+expect install_puts_the_plugin_where_libtraceevent_looks_and_nothing_else \
+	"${libdir#/}/traceevent/plugins/$name 644" "$(files "$tmp/root")"
+build uninstall DESTDIR="$tmp/root"
+expect uninstall_takes_it_away "" "$(files "$tmp/root")"
+
+build install DESTDIR="$tmp/root" libdir=/opt/lib
+expect install_honours_libdir "opt/lib/traceevent/plugins/$name 644" "$(files "$tmp/root")"
+build uninstall DESTDIR="$tmp/root" libdir=/opt/lib
+
+build install-user
+expect install_user_puts_the_plugin_where_perf_6.1_looks \
+	".local/lib/traceevent/plugins/$name 644" "$(files "$tmp/home")"
+
+if command -v trace-cmd >/dev/null; then
+	HOME=$tmp/home trace-cmd list -P >"$tmp/out" 2>&1
+	expect trace_cmd_loads_the_plugin_from_there 1 \
+		"$(grep -c "^ *$tmp/home/.local/lib/traceevent/plugins//*$name" "$tmp/out")"
+else
+	expect "trace_cmd_loads_the_plugin_from_there # SKIP trace-cmd is not installed" "" ""
+fi
+
+build uninstall-user
+expect uninstall_user_takes_it_away "" "$(files "$tmp/home")"
+
+build clean
+expect clean_leaves_the_sources "$(cd "$sources" && ls -- *.c *.h Makefile)" \
+	"$(ls "$tmp/perf-plugins")"
+
+expect callers_CFLAGS_are_added 3 \
+	"$(build CFLAGS=-DMARKED --dry-run | grep -c -e '-Werror.*-DMARKED')"
+echo "1..$count"
+[ "$failed" = 0 ]

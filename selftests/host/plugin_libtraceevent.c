@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The plugin under libtraceevent itself: loads plugin_kvm_trace.so, hands
+ * golden records to tep_print_event() and compares with the decoder's lines.
+ * Also formats that lack fields or have more, and records that are cut.
+ *
+ *	plugin_libtraceevent PLUGIN-DIR [EVENTS-DIR]
+ *
+ * With EVENTS-DIR (/sys/kernel/tracing/events/kvm_trace) the formats are those
+ * of the running module.
+ */
+#include <event-parse.h>
+#include "decode_encode.h"
+#include "decode_golden.h"
+#include "tap.h"
+
+#define EVENTS		4
+#define FIELDS_MAX	16
+#define FORMAT_MAX	65536
+
+struct field {
+	const char *type;
+	const char *name;	/* with [N] for an array */
+	unsigned int size;
+};
+
+/* Field by field what the module's format files say; the offset is the sum. */
+static const struct event {
+	const char *name;
+	struct field field[FIELDS_MAX];
+} events[EVENTS] = {
+	{ "vmexit", {
+		{ "kvm_trace_u64", "host_ns", 8 },
+		{ "u32", "vm", 4 },
+		{ "u32", "seq", 4 },
+		{ "__data_loc u8[]", "tail", 4 },
+		{ "u16", "vcpu", 2 },
+		{ "u16", "reason", 2 },
+		{ "u16", "flags", 2 },
+		{ "u8", "isa", 1 },
+		{ "u8", "class", 1 },
+	} },
+	{ "hypercall", {
+		{ "u32", "vm", 4 },
+		{ "u32", "seq", 4 },
+		{ "u32", "nr", 4 },
+		{ "u32", "present", 4 },
+		{ "__data_loc u8[]", "tail", 4 },
+		{ "u16", "vcpu", 2 },
+		{ "u8", "abi", 1 },
+		{ "u8", "caller", 1 },
+	} },
+	{ "vcpu", {
+		{ "kvm_trace_u64", "tsc_offset", 8 },
+		{ "kvm_trace_u64", "tsc_ratio", 8 },
+		{ "u32", "vm", 4 },
+		{ "u32", "seq", 4 },
+		{ "u32", "vmm_pid", 4 },
+		{ "u32", "vmm_tid", 4 },
+		{ "u32", "generation", 4 },
+		{ "char", "name[24]", 24 },
+		{ "char", "vmm[16]", 16 },
+		{ "u16", "vcpu", 2 },
+		{ "u8", "isa", 1 },
+		{ "u8", "abi_version", 1 },
+	} },
+	{ "lost", {
+		{ "kvm_trace_u64", "count", 8 },
+		{ "kvm_trace_u64", "since", 8 },
+		{ "u32", "vm", 4 },
+		{ "u16", "vcpu", 2 },
+		{ "u8", "why", 1 },
+		{ "u8", "zero", 1 },
+	} },
+};
+
+/* What the test's formats print without the plugin. */
+#define WITHOUT_PLUGIN	"printed without the plugin"
+
+static const char *events_dir;
+static unsigned int compared;
+
+static unsigned int number_of(const char *event)
+{
+	unsigned int i;
+
+	for (i = 0; i < EVENTS && strcmp(events[i].name, event); i++)
+		;
+	return i;
+}
+
+/*
+ * A format file. The field lacking is left out; extra bytes of other fields
+ * stand before the first, in pairs with it.
+ */
+static void write_format(char *format, const struct event *event, const char *lacking,
+			 unsigned int extra)
+{
+	unsigned int offset = 8, i;
+	char *end = format;
+
+	end += sprintf(end, "name: %s\nID: %zu\nformat:\n"
+		       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		       "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		       "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
+		       event->name, 1501 + (event - events));
+	for (; extra; extra -= 4, offset += 4)
+		end += sprintf(end, "\tfield:u32 extra_%u;\toffset:%u;\tsize:4;\tsigned:0;\n",
+			       extra, offset);
+	for (i = 0; event->field[i].name; offset += event->field[i++].size) {
+		if (lacking && !strcmp(event->field[i].name, lacking))
+			continue;
+		end += sprintf(end, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+			       event->field[i].type, event->field[i].name, offset,
+			       event->field[i].size);
+	}
+	sprintf(end, "\nprint fmt: \"" WITHOUT_PLUGIN "\"\n");
+}
+
+static void read_format(char *format, const char *event)
+{
+	char path[4096];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s/format", events_dir, event);
+	f = fopen(path, "r");
+	if (!f)
+		golden_die(path, 0, "cannot be read");
+	n = fread(format, 1, FORMAT_MAX - 1, f);
+	format[n] = 0;
+	fclose(f);
+}
+
+struct reader {
+	struct tep_handle *tep;
+	struct tep_plugin_list *plugins;
+};
+
+static void load(struct reader *r)
+{
+	r->plugins = tep_load_plugins(r->tep);
+}
+
+static void open_reader(struct reader *r, const char *lacking, unsigned int extra)
+{
+	static char format[FORMAT_MAX];
+	unsigned int i;
+
+	r->tep = tep_alloc();
+	if (!r->tep)
+		golden_die("tep_alloc", 0, "no memory");
+	tep_set_flag(r->tep, TEP_DISABLE_SYS_PLUGINS);
+	load(r);
+	for (i = 0; i < EVENTS; i++) {
+		if (events_dir)
+			read_format(format, events[i].name);
+		else
+			write_format(format, &events[i], lacking, extra);
+		if (tep_parse_event(r->tep, format, strlen(format), "kvm_trace"))
+			golden_die(events[i].name, 0, "libtraceevent does not parse the format");
+	}
+}
+
+static void close_reader(struct reader *r)
+{
+	tep_unload_plugins(r->plugins, r->tep);
+	tep_free(r->tep);
+}
+
+/* Prints size bytes as a record of the event, from a buffer that has no more. */
+static void print(struct reader *r, const char *event, const void *bytes, size_t size,
+		  char *text, size_t room)
+{
+	struct tep_event *e = tep_find_event_by_name(r->tep, "kvm_trace", event);
+	struct tep_record record = { .size = size };
+	__u16 type = e->id;
+	struct trace_seq s;
+
+	record.data = malloc(size);
+	if (!record.data || size < sizeof(type))
+		golden_die(event, 0, "no memory, or not a record");
+	memcpy(record.data, bytes, size);
+	memcpy(record.data, &type, sizeof(type));
+	trace_seq_init(&s);
+	tep_print_event(r->tep, &s, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&s);
+	snprintf(text, room, "%s", s.buffer);
+	trace_seq_destroy(&s);
+	free(record.data);
+}
+
+/* Lets the plugin see a vcpu record that tells the VMM's pid. */
+static void introduce(struct reader *r, __u32 vm, __u32 pid, __u8 abi_version)
+{
+	struct kvm_trace_vcpu c = {
+		.vm = vm, .vmm_pid = pid, .abi_version = abi_version,
+		.name = { "", 0 }, .vmm = { "", 0 },
+	};
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct record record;
+
+	encode_vcpu(&record, &c);
+	print(r, "vcpu", record.bytes, record.size, text, sizeof(text));
+}
+
+static __u32 vm_of(const struct golden *g)
+{
+	struct kvm_trace_vmexit v;
+	struct kvm_trace_hypercall h;
+	struct kvm_trace_lost l;
+
+	if (!strcmp(g->event, "vmexit") && kvm_trace_vmexit_record(&v, g->bytes, g->size))
+		return v.vm;
+	if (!strcmp(g->event, "hypercall") && kvm_trace_hypercall_record(&h, g->bytes, g->size))
+		return h.vm;
+	return kvm_trace_lost_record(&l, g->bytes, g->size) ? l.vm : 0;
+}
+
+static void expect_text(const char *what, const char *expected, const char *text)
+{
+	tap_expect(!strcmp(text, expected), "%s: printed \"%s\", not \"%s\"", what, text,
+		   expected);
+}
+
+static void golden_prints(const struct golden *g)
+{
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct reader r;
+
+	open_reader(&r, NULL, 0);
+	if (g->pid)
+		introduce(&r, vm_of(g), g->pid, KVM_TRACE_ABI_VERSION);
+	print(&r, g->event, g->bytes, g->size, text, sizeof(text));
+	expect_text(g->name, g->text, text);
+	compared++;
+	close_reader(&r);
+}
+
+/* A record as a newer module may lay it out: 8 bytes of other fields first. */
+static void print_with_more(struct reader *r, const char *event, const __u8 *bytes, size_t size,
+			    char *text, size_t room)
+{
+	__u8 more[RECORD_MAX + 8];
+	__u32 loc;
+
+	memcpy(more, bytes, 8);
+	memset(more + 8, 0xee, 8);
+	memcpy(more + 16, bytes + 8, size - 8);
+	if (!strcmp(event, "vmexit") || !strcmp(event, "hypercall")) {
+		memcpy(&loc, bytes + 24, 4);
+		loc += 8;
+		memcpy(more + 32, &loc, 4);
+	}
+	print(r, event, more, size + 8, text, room);
+}
+
+static void golden_prints_with_more(const struct golden *g)
+{
+	struct kvm_trace_vcpu c = {
+		.vm = vm_of(g), .vmm_pid = g->pid, .name = { "", 0 }, .vmm = { "", 0 },
+	};
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct record record;
+	struct reader r;
+
+	open_reader(&r, NULL, 8);
+	if (g->pid) {
+		encode_vcpu(&record, &c);
+		print_with_more(&r, "vcpu", record.bytes, record.size, text, sizeof(text));
+	}
+	print_with_more(&r, g->event, g->bytes, g->size, text, sizeof(text));
+	expect_text(g->name, g->text, text);
+	compared++;
+	close_reader(&r);
+}
+
+static void golden_prints_cut(const struct golden *g)
+{
+	char text[KVM_TRACE_TEXT_SIZE], expected[KVM_TRACE_TEXT_SIZE];
+	struct reader r;
+	size_t size;
+
+	open_reader(&r, NULL, 0);
+	if (g->pid)
+		introduce(&r, vm_of(g), g->pid, KVM_TRACE_ABI_VERSION);
+	for (size = 8; size < g->size; size++) {
+		print(&r, g->event, g->bytes, size, text, sizeof(text));
+		/* Fields that did not arrive are absent: no line of the raw decoder to compare. */
+		if (golden_decode(g->event, g->bytes, size, g->pid, expected, sizeof(expected)))
+			expect_text(g->name, expected, text);
+		tap_expect(!strncmp(text, "vm ", 3), "%s cut at %zu: %s", g->name, size, text);
+		compared++;
+	}
+	close_reader(&r);
+}
+
+/*
+ * One field missing at a time: the part of the line that tells it is gone or
+ * is a question mark, and the rest is as it was.
+ */
+static void test_lacking(void)
+{
+	static const struct {
+		const char *event;
+		const char *lacking;
+		const char *part;
+		const char *instead;
+	} cases[] = {
+		{ "vmexit", NULL, "", "" },
+		{ "vmexit", "vm", "vm 3", "vm ?" },
+		{ "vmexit", "vcpu", "vcpu 1", "vcpu ?" },
+		{ "vmexit", "isa", "SVM CPUID", "? 0x72" },
+		{ "vmexit", "reason", "CPUID", "?" },
+		{ "vmexit", "host_ns", " host 850ns", "" },
+		{ "vmexit", "flags", " [injected] write", "" },
+		{ "vmexit", "tail", " rip 0x1234", "" },
+		{ "vmexit", "seq", "", "" },
+		{ "vmexit", "class", "", "" },
+		{ "hypercall", NULL, "", "" },
+		{ "hypercall", "vm", "vm 3", "vm ?" },
+		{ "hypercall", "vcpu", "vcpu 1", "vcpu ?" },
+		{ "hypercall", "nr", "SCHED_YIELD apicid", "? a0" },
+		{ "hypercall", "abi", "KVM SCHED_YIELD apicid", "? 0xb a0" },
+		{ "hypercall", "present", " apicid=0x2 = 0", "" },
+		{ "hypercall", "tail", " apicid=0x2 = 0", "" },
+		{ "hypercall", "caller", " cpl0 64", "" },
+		{ "hypercall", "seq", "", "" },
+		{ "vcpu", NULL, "", "" },
+		{ "vcpu", "vm", "vm 3", "vm ?" },
+		{ "vcpu", "vcpu", "vcpu 1", "vcpu ?" },
+		{ "vcpu", "vmm_pid", " (9)", "" },
+		{ "vcpu", "vmm_tid", " tid 8", "" },
+		{ "vcpu", "vmm[16]", " vmm \"q\"", "" },
+		{ "vcpu", "name[24]", " debugfs 9-7", "" },
+		{ "vcpu", "tsc_offset", " tsc_offset -5", "" },
+		{ "vcpu", "tsc_ratio", " tsc_ratio 1.500000000", "" },
+		{ "vcpu", "seq", " next_seq 2", "" },
+		{ "vcpu", "generation", " generation 4", "" },
+		{ "vcpu", "abi_version", "", "" },
+		{ "lost", NULL, "", "" },
+		{ "lost", "vm", "vm 3", "vm ?" },
+		{ "lost", "vcpu", "vcpu 1", "vcpu ?" },
+		{ "lost", "count", "lost 6", "lost ?" },
+		{ "lost", "since", " since 0.000000007", "" },
+		{ "lost", "why", " no_state", "" },
+	};
+	static const char *const whole[EVENTS] = {
+		"vm 3 vcpu 1 SVM CPUID rip 0x1234 host 850ns [injected] write",
+		"vm 3 vcpu 1 hypercall KVM SCHED_YIELD apicid=0x2 = 0 cpl0 64",
+		"vm 3 (9) vcpu 1 SVM tid 8 vmm \"q\" debugfs 9-7 tsc_offset -5 tsc_ratio 1.500000000 next_seq 2 generation 4",
+		"vm 3 vcpu 1 lost 6 since 0.000000007 no_state",
+	};
+	const struct kvm_trace_vmexit v = {
+		.vm = 3, .vcpu = 1, .isa = KVM_TRACE_ISA_SVM, .reason = 0x72, .host_ns = 850,
+		.flags = KVM_TRACE_F_INJECTED | KVM_TRACE_F_WRITE,
+		.have = KVM_TRACE_W_RIP, .rip = 0x1234,
+	};
+	const struct kvm_trace_hypercall h = {
+		.vm = 3, .vcpu = 1, .abi = KVM_TRACE_ABI_KVM, .nr = 11,
+		.caller = KVM_TRACE_CALLER_LONG_MODE, .arg = { 2 },
+		.present = KVM_TRACE_HC_ARG_32 | KVM_TRACE_HC_W_RESULT,
+	};
+	const struct kvm_trace_vcpu c = {
+		.vm = 3, .vcpu = 1, .isa = KVM_TRACE_ISA_SVM, .vmm_pid = 9, .vmm_tid = 8,
+		.name = { "9-7", 3 }, .vmm = { "q", 1 }, .tsc_offset = -5,
+		.tsc_ratio = 3ull << 31, .seq = 2, .generation = 4,
+		.abi_version = KVM_TRACE_ABI_VERSION,
+	};
+	const struct kvm_trace_lost l = {
+		.vm = 3, .vcpu = 1, .count = 6, .since = 7, .why = KVM_TRACE_LOST_NO_STATE,
+	};
+	char text[KVM_TRACE_TEXT_SIZE], expected[KVM_TRACE_TEXT_SIZE];
+	struct record records[EVENTS];
+	const char *line, *part;
+	unsigned int i, event;
+	struct reader r;
+
+	encode_vmexit(&records[0], &v);
+	encode_hypercall(&records[1], &h);
+	encode_vcpu(&records[2], &c);
+	encode_lost(&records[3], &l);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		event = number_of(cases[i].event);
+		line = whole[event];
+		part = strstr(line, cases[i].part);
+		snprintf(expected, sizeof(expected), "%.*s%s%s", (int)(part - line), line,
+			 cases[i].instead, part + strlen(cases[i].part));
+		open_reader(&r, cases[i].lacking, 0);
+		print(&r, cases[i].event, records[event].bytes, records[event].size, text,
+		      sizeof(text));
+		expect_text(cases[i].event, expected, text);
+		close_reader(&r);
+	}
+}
+
+/* As above for the golden records: something of a line comes whatever lacks. */
+static void golden_prints_lacking(const struct golden *g)
+{
+	const struct field *field = events[number_of(g->event)].field;
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct reader r;
+
+	for (; field->name; field++) {
+		open_reader(&r, field->name, 0);
+		print(&r, g->event, g->bytes, g->size, text, sizeof(text));
+		tap_expect(!strncmp(text, "vm ", 3), "%s without %s: %s", g->name, field->name,
+			   text);
+		compared++;
+		close_reader(&r);
+	}
+}
+
+/* Prints one vmexit of the VM and compares the pid that is shown. */
+static void expect_pid(struct reader *r, __u32 vm, __u32 pid)
+{
+	struct kvm_trace_vmexit v = { .vm = vm, .isa = KVM_TRACE_ISA_SVM, .reason = 0x78 };
+	char text[KVM_TRACE_TEXT_SIZE], expected[KVM_TRACE_TEXT_SIZE];
+	struct record record;
+
+	encode_vmexit(&record, &v);
+	print(r, "vmexit", record.bytes, record.size, text, sizeof(text));
+	kvm_trace_vmexit_text(&v, pid, expected, sizeof(expected));
+	expect_text("pid of the VMM", expected, text);
+}
+
+static void test_pids(void)
+{
+	struct reader a, b;
+	__u32 vm;
+
+	open_reader(&a, NULL, 0);
+	open_reader(&b, NULL, 0);
+	expect_pid(&a, 1, 0);
+	for (vm = 1; vm <= 3000; vm++)
+		introduce(&a, vm * 4096, 100000 + vm, KVM_TRACE_ABI_VERSION);
+	introduce(&b, 4096, 77, KVM_TRACE_ABI_VERSION);
+	for (vm = 1; vm <= 3000; vm++)
+		expect_pid(&a, vm * 4096, 100000 + vm);
+	expect_pid(&a, 4097, 0);
+	expect_pid(&b, 4096, 77);
+	expect_pid(&b, 8192, 0);
+	introduce(&a, 4096, 55, KVM_TRACE_ABI_VERSION);
+	expect_pid(&a, 4096, 55);
+	close_reader(&a);
+	expect_pid(&b, 4096, 77);
+	close_reader(&b);
+}
+
+static void expect_handled(struct reader *r, const char *event, bool handled)
+{
+	static const __u8 bytes[128];
+	char text[KVM_TRACE_TEXT_SIZE];
+
+	print(r, event, bytes, sizeof(bytes), text, sizeof(text));
+	tap_expect(!strncmp(text, "vm ?", 4) == handled, "%s is %shandled: %s", event,
+		   handled ? "not " : "", text);
+}
+
+static void test_pairs(void)
+{
+	struct reader r;
+	unsigned int i, round;
+
+	open_reader(&r, NULL, 0);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < EVENTS; i++)
+			expect_handled(&r, events[i].name, true);
+		tep_unload_plugins(r.plugins, r.tep);
+		for (i = 0; i < EVENTS; i++)
+			expect_handled(&r, events[i].name, false);
+		load(&r);
+	}
+	close_reader(&r);
+}
+
+static void test_other_abi(void)
+{
+	struct reader r;
+
+	open_reader(&r, NULL, 0);
+	introduce(&r, 1, 100, KVM_TRACE_ABI_VERSION + 1);
+	expect_handled(&r, "vmexit", false);
+	expect_handled(&r, "hypercall", false);
+	introduce(&r, 1, 100, KVM_TRACE_ABI_VERSION);
+	expect_handled(&r, "vmexit", true);
+	expect_handled(&r, "hypercall", true);
+	close_reader(&r);
+}
+
+/* Of a format that it cannot parse, libtraceevent prints bare numbers at best. */
+static void test_print_fmt(void)
+{
+	struct tep_event *event;
+	struct reader r;
+	unsigned int i;
+
+	open_reader(&r, NULL, 0);
+	for (i = 0; i < EVENTS; i++) {
+		event = tep_find_event_by_name(r.tep, "kvm_trace", events[i].name);
+		tap_expect(!(event->flags & TEP_EVENT_FL_FAILED), "%s: %s", events[i].name,
+			   event->print_fmt.format);
+	}
+	close_reader(&r);
+}
+
+static void each_golden(const char *promise, char *program,
+			void (*test)(const struct golden *g))
+{
+	tap_begin("%s", promise);
+	compared = 0;
+	golden_each(program, test);
+	tap_note("%u lines", compared);
+	tap_expect(compared, "no line was compared");
+	tap_end();
+}
+
+static void once(const char *promise, void (*test)(void))
+{
+	tap_begin("%s", promise);
+	test();
+	tap_end();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		puts("Bail out! the directory of plugin_kvm_trace.so is missing");
+		return 1;
+	}
+	events_dir = argv[2];
+	setenv("TRACEEVENT_PLUGIN_DIR", argv[1], 1);
+	/* No plugin from the user's own directory. */
+	unsetenv("HOME");
+
+	tap_plan(events_dir ? 4 : 8);
+	each_golden("plugin_prints_golden_records_as_the_decoder_does", argv[0], golden_prints);
+	each_golden("plugin_reads_cut_records_no_further_than_they_go", argv[0],
+		    golden_prints_cut);
+	once("plugin_knows_the_vmm_of_3000_vms_in_each_trace", test_pids);
+	if (events_dir) {
+		once("libtraceevent_parses_what_TP_printk_says", test_print_fmt);
+		return tap_exit();
+	}
+	each_golden("plugin_finds_fields_in_other_places_behind_unknown_ones", argv[0],
+		    golden_prints_with_more);
+	each_golden("plugin_prints_a_line_whichever_field_is_missing", argv[0],
+		    golden_prints_lacking);
+	once("a_line_lacks_just_what_the_format_lacks", test_lacking);
+	once("plugin_unregisters_what_it_registered", test_pairs);
+	once("records_of_another_abi_version_are_left_to_TP_printk", test_other_abi);
+	return tap_exit();
+}

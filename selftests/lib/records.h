@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Recordings of kvm_trace's events and of KVM's own, as the tests compare
+ * them. Bytes are decoded by perf-plugins/decode.c.
+ */
+#ifndef _SELFTESTS_RECORDS_H
+#define _SELFTESTS_RECORDS_H
+
+#include <decode.h>
+
+#include "guest.h"
+#include "trace.h"
+#include "vm.h"
+
+/* What a recorder records. */
+#define REC_VMEXIT	0x01
+#define REC_VCPU	0x02
+#define REC_HYPERCALL	0x04
+#define REC_LOST	0x08
+#define REC_KVM_EXIT	0x10
+#define REC_KVM_ENTRY	0x20
+#define REC_KVM_HYPERCALL 0x40
+#define REC_OURS	(REC_VMEXIT | REC_VCPU | REC_HYPERCALL | REC_LOST)
+
+#define REC_EVENTS	7
+
+struct recorder {
+	struct trace_session session;
+	struct trace_event events[REC_EVENTS];
+};
+
+struct vmexit {
+	const struct trace_sample *sample;
+	struct kvm_trace_vmexit r;
+};
+
+void recorder_start(struct recorder *recorder, unsigned int what, size_t ring_mib);
+void recorder_stop(struct recorder *recorder);
+void recorder_close(struct recorder *recorder);
+size_t recorder_vmexits(struct recorder *recorder, struct vmexit **list);
+bool sample_is(const struct trace_sample *sample, const char *event);
+u32 recorder_vm(struct recorder *recorder, const struct vm *vm);
+size_t vmexits_of(const struct vmexit *list, size_t count, u32 vm, u32 vcpu, struct vmexit **some);
+void expect_whole(const struct vmexit *list, size_t count, const char *what);
+
+#endif /* _SELFTESTS_RECORDS_H */

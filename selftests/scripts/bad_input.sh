@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Wrong options and missing things: one line that names the thing, the reason
+# and the remedy, a failure as exit status, and nothing left behind.
+set -u
+
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
+
+# refuses NAME 'WORDS' COMMAND...
+refuses() {
+	name=$1 words=$2
+	shift 2
+	run "$@"
+	# shellcheck disable=SC2086
+	ok "$name" refused $words
+}
+
+refuses lab_without_an_action "setup run" scripts/lab
+refuses lab_with_an_unknown_action "'frobnicate' --help" scripts/lab frobnicate
+refuses lab_with_an_unknown_option "'--frobnicate' --help" scripts/lab run --frobnicate -- true
+refuses lab_with_an_option_of_another_action "'--smp' build" scripts/lab build --smp 2
+refuses lab_without_a_command "command --" scripts/lab run
+refuses lab_with_an_option_without_value "--smp value" scripts/lab run --smp
+refuses lab_with_an_unknown_kernel "'5.4' 6.12" scripts/lab run --kernel 5.4 -- true
+refuses lab_with_an_unknown_cpu "'z80' svm" scripts/lab run --cpu z80 -- true
+refuses lab_with_vmx "--cpu vmx" scripts/lab run --cpu vmx -- true
+refuses lab_with_pt "--pt" scripts/lab run --pt -- true
+for value in 0 65 -1 x '' 99999999999999999999; do
+	refuses "lab_with_smp_'$value'" "--smp 64" scripts/lab run --smp "$value" -- true
+done
+refuses lab_with_little_memory "--mem '100' 256" scripts/lab run --mem 100 -- true
+refuses lab_with_no_timeout "--timeout '0'" scripts/lab run --timeout 0 -- true
+refuses lab_with_out_that_is_a_file "--out directory" scripts/lab run --out Makefile -- true
+refuses lab_with_out_that_qemu_cannot_share "--out comma" scripts/lab run --out "$tap_work/a,b" -- true
+ok nothing_is_made_for_a_refused_out test ! -e "$tap_work/a,b"
+refuses lab_in_a_cache_that_cannot_be_made "/dev/null/x KVM_TRACE_CACHE" \
+	env KVM_TRACE_CACHE=/dev/null/x scripts/lab setup
+
+# Files of this machine are replaced in a mount namespace of its own.
+in_namespace() {
+	unshare --mount --map-root-user -- sh -c "$@"
+}
+
+mkdir "$tap_work/tmpfs"
+# shellcheck disable=SC2016
+refuses lab_without_space "MB KVM_TRACE_CACHE" in_namespace \
+	'mount -t tmpfs -o size=8m tmpfs "$1" && KVM_TRACE_CACHE=$1/cache exec scripts/lab setup' sh "$tap_work/tmpfs"
+printf 'ID=frobix\nVERSION_ID=1\nPRETTY_NAME="Frobix 1"\n' >"$tap_work/os-release"
+# shellcheck disable=SC2016
+refuses lab_on_an_unsupported_distribution 'Frobix Debian mirror' in_namespace \
+	'mount --bind "$1/os-release" /etc/os-release && KVM_TRACE_CACHE=$1/cache exec scripts/lab setup' sh "$tap_work"
+ok nothing_is_left_of_a_refused_set_up test ! -e "$tap_work/cache"
+
+refuses check_with_an_unknown_option "'--frobnicate' --help" scripts/check --frobnicate
+refuses check_with_two_patterns "pattern --help" scripts/check a b
+refuses demo_with_an_unknown_option "'--frobnicate' --help" scripts/demo --frobnicate
+refuses guest_with_an_unknown_option "'--frobnicate' --help" scripts/guest --frobnicate
+refuses guest_with_an_option_without_value "--smp value" scripts/guest --smp
+mkdir "$tap_work/dev"
+# shellcheck disable=SC2016
+refuses guest_without_kvm "/dev/kvm kvm_amd" in_namespace \
+	'mount --bind "$1/dev" /dev && exec scripts/guest' sh "$tap_work"
+
+done_testing

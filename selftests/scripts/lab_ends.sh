@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# How a run in the lab ends: with the command's status and output, or with the
+# console where the command could not end.
+set -u
+
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
+
+lab() {
+	run scripts/lab run "$@"
+}
+
+# shellcheck disable=SC2016
+lab -- sh -c 'printf "one\ntwo  three\n"; echo "<4>for the log" >/dev/kmsg; printf "%s|" "$@"' sh 'a b' "it's" '$HOME' ''
+ok output_is_the_command_s_alone stdout_is "one\ntwo  three\na b|it's|\$HOME||"
+ok success_is_status_0 status_is 0
+ok nothing_else_is_said test ! -s "$tap_work/err"
+
+mkdir "$tap_work/share"
+echo to >"$tap_work/share/to"
+# A process that stays behind must not keep the run from ending.
+# shellcheck disable=SC2016
+lab --out "$tap_work/share" --smp 2 -- sh -c 'cat /out/to >/out/from; sleep 1000 & [ "$(nproc)" -eq 2 ] && exit 43'
+ok status_is_the_command_s status_is 43
+ok out_is_shared_both_ways cmp -s "$tap_work/share/to" "$tap_work/share/from"
+
+lab -- no_such_command
+ok a_missing_command_is_status_127 status_is 127
+
+lab --timeout 20 -- sh -c 'echo before; sleep 1234'
+ok a_hang_is_status_124 status_is 124
+ok a_hang_shows_the_output_so_far stdout_is 'before\n'
+ok a_hang_shows_the_console stderr_has '^\[ .*Linux version'
+ok a_hang_shows_the_processes stderr_has 'sleep 1234'
+ok a_hang_says_that_it_is_one stderr_has 'ended after 20 s'
+
+lab -- sh -c 'echo before; echo c >/proc/sysrq-trigger; sleep 1000'
+ok a_panic_is_status_125 status_is 125
+ok a_panic_shows_the_output_so_far stdout_is 'before\n'
+ok a_panic_shows_the_console stderr_has 'Kernel panic'
+
+lab -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at nowhere" >/dev/kmsg; dmesg -C; exit 3'
+ok a_complaint_of_the_kernel_is_status_126 status_is 126
+ok a_complaint_is_shown stderr_has '^WARNING: CPU: 0 PID: 1 at nowhere'
+
+lab -- sh -c 'echo 512 >/proc/sys/kernel/tainted'
+ok a_taint_by_a_warning_is_status_126 status_is 126
+
+done_testing
