@@ -14,8 +14,8 @@ SHORT=1000
 LONG=7000
 RECORDED_LONG=4000
 # An entry that fails needs a word more (the reason does not fit 16 bits).
-MIX=pio_out,pio_in,mmio_read,mmio_write,cpuid,rdmsr,wrmsr,hypercall,hypercall_unknown,hlt
-MIX_EXITS=10
+MIX=pio_out,mmio_read,mmio_write,cpuid,rdmsr,wrmsr,hypercall,hypercall_unknown,hlt
+MIX_EXITS=9
 number=0
 failed=0
 
