@@ -106,7 +106,7 @@ void kvm_trace_on_exit(void *data, struct kvm_vcpu *vcpu, u32 isa)
 		kvm_trace_read_svm(vcpu, want, exit);
 	else
 		kvm_trace_read_vmx(vcpu, want, exit);
-	if (want)
+	if (unlikely(want))
 		exit->words |= want & TIME_WORDS;
 	/* KVM fires the event with interrupts off, unless it does so late. */
 	if (unlikely(!irqs_disabled()))
@@ -260,7 +260,6 @@ static noinline void note_failed_entry(struct kvm_trace_vcpu *v)
 	v->exit.class = KVM_TRACE_CLASS_entry_failure;
 	v->exit.flags = KVM_TRACE_F_ENTRY_FAILED;
 	v->exit.words = READ_ONCE(kvm_trace_words) & KVM_TRACE_W_ENTRY_NS;
-	v->clock = v->entry_clock;
 	v->exit_stamp = v->entry_stamp;
 }
 
@@ -325,17 +324,18 @@ void kvm_trace_on_entry(void *data, struct kvm_vcpu *vcpu,
 	u64 now = READ_ONCE(kvm_trace_words) & TIME_WORDS ? local_clock() : 0;
 	struct kvm_trace_vcpu *v = kvm_trace_vcpu_get(vcpu);
 	s64 host_ns, guest_ns = 0;
-	s64 untraced;
+	s64 untraced = 0;
+	u64 growth;
 	u16 flags;
 
 	if (unlikely(!v)) {
 		tell_lost(0, vcpu->vcpu_id);
 		return;
 	}
-	untraced = vcpu->stat.exits - v->exits - 1;
-	/* Somebody has reset KVM's statistics. */
-	if (unlikely(untraced < -1))
-		untraced = 0;
+	growth = vcpu->stat.exits - v->exits;
+	/* It falls if somebody has reset KVM's statistics. */
+	if (unlikely(growth != 1) && (s64)growth >= 0)
+		untraced = growth - 1;
 
 	flags = flags_of_scheduling(v);
 	if (trace_vcpu_enabled())
@@ -380,7 +380,6 @@ entered:
 	v->exits = vcpu->stat.exits;
 	v->path_flags = 0;
 	v->entry_ns = now;
-	v->entry_clock = clock;
 	v->entry_stamp = stamp;
 	/* And is not changed while it looks without that it can tell. */
 	smp_store_release(&v->where, KVM_TRACE_IN_GUEST);

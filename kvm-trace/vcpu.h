@@ -78,8 +78,7 @@ struct kvm_trace_hypercall {
  * @cpu:	CPU of the last entry, and so of the exit
  * @clock:	kvm_trace_clock at the exit of the open round trip
  * @exit_stamp:	kvm_trace_stamp() then
- * @entry_clock:	kvm_trace_clock at the last entry
- * @entry_stamp:	kvm_trace_stamp() then
+ * @entry_stamp:	kvm_trace_stamp() at the last entry
  * @entry_ns:	local_clock() at the last entry; 0 if no word wanted it
  * @switches:	context switches of that thread at the last entry
  * @exit:	the exit as read
@@ -117,7 +116,6 @@ struct kvm_trace_vcpu {
 	int cpu;
 	u64 clock;
 	u64 exit_stamp;
-	u64 entry_clock;
 	u64 entry_stamp;
 	u64 entry_ns;
 	unsigned long switches;
