@@ -6,10 +6,11 @@
 #
 #	decode_headers.sh [HEADERS...]	directories with vmx.h and svm.h
 
+# shellcheck source=selftests/host/expect.sh
+. "$(dirname -- "$0")/expect.sh"
+
 here=$(dirname -- "$0")
 table=$here/../../include/kvm_trace/exit_reasons.h
-count=0
-failed=0
 
 # Codes are compared as hex digits without prefix, suffix or leading zeros.
 normal='
@@ -87,18 +88,6 @@ missing() {
 	fi
 	sort "$tmp/table" >"$tmp/sorted"
 	sort "$tmp/header" | comm -13 "$tmp/sorted" -
-}
-
-# expect NAME EXPECTED FOUND
-expect() {
-	count=$((count + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $count $1"
-	else
-		printf '# expected: %s\n# found:    %s\n' "$2" "$3"
-		failed=$((failed + 1))
-		echo "not ok $count $1"
-	fi
 }
 
 check() {

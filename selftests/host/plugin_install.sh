@@ -3,23 +3,12 @@
 # make install and its kin in perf-plugins: the plugin gets where it is looked
 # for, goes away whole, and a missing header ends the build in one line.
 
+# shellcheck source=selftests/host/expect.sh
+. "$(dirname -- "$0")/expect.sh"
+
 sources=$(dirname -- "$0")/../../perf-plugins
 include=$(dirname -- "$0")/../../include
 name=plugin_kvm_trace.so
-count=0
-failed=0
-
-# expect NAME EXPECTED FOUND
-expect() {
-	count=$((count + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $count $1"
-	else
-		printf '# expected: %s\n# found:    %s\n' "$2" "$3"
-		failed=$((failed + 1))
-		echo "not ok $count $1"
-	fi
-}
 
 files() {
 	(cd "$1" && find . -type f -printf '%P %m\n' | sort)

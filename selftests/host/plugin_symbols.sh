@@ -5,9 +5,10 @@
 #
 #	plugin_symbols.sh PLUGIN
 
+# shellcheck source=selftests/host/expect.sh
+. "$(dirname -- "$0")/expect.sh"
+
 plugin=$1
-count=0
-failed=0
 
 # nm -D /usr/bin/perf of Debian 12's linux-perf 6.1.187
 exported_by_perf_6_1='tep_find_any_field tep_find_field tep_find_function
@@ -18,18 +19,6 @@ tep_read_number tep_read_number_field tep_register_comm
 tep_register_event_handler tep_register_print_function
 tep_unregister_event_handler tep_unregister_print_function trace_seq_printf
 trace_seq_putc trace_seq_puts trace_seq_terminate'
-
-# expect NAME EXPECTED FOUND
-expect() {
-	count=$((count + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $count $1"
-	else
-		printf '# expected: %s\n# found:    %s\n' "$2" "$3"
-		failed=$((failed + 1))
-		echo "not ok $count $1"
-	fi
-}
 
 # symbols TYPE: names of the plugin's dynamic symbols of a type of nm
 symbols() {
