@@ -363,6 +363,13 @@ static int check_arg(const struct kvm_trace_btf *btf,
 		return -EPROTOTYPE;
 	}
 
+	if (!arg->size) {
+		/* Void has no entry. */
+		if (is_kind(type, BTF_KIND_PTR) && !resolve(btf, type->type))
+			return 0;
+		snprintf(why, why_len, "argument %u is not a void *", i);
+		return -EPROTOTYPE;
+	}
 	type = is_kind(type, BTF_KIND_PTR) ? resolve(btf, type->type) : NULL;
 	name = is_kind(type, BTF_KIND_STRUCT) ? name_of(btf, type->name_off) : "";
 	if (strcmp(name, arg->pointee)) {

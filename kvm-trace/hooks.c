@@ -4,8 +4,8 @@
  * enabled, and only then. KVM exports few of its tracepoints: they are found by
  * name when kvm.ko comes, in whatever order modules are loaded.
  *
- * Locks nest: event_mutex or tracepoint_module_list_mutex, hooks_lock,
- * tracepoints_mutex or kprobe_mutex.
+ * Locks nest: event_mutex, tracepoint_module_list_mutex or the lock of module
+ * parameters, hooks_lock, tracepoints_mutex or kprobe_mutex.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,6 +20,7 @@
 #include "btf.h"
 #include "hooks.h"
 #include "hypercall.h"
+#include "path.h"
 #include "roundtrip.h"
 #include "stamp.h"
 #include "vcpu.h"
@@ -38,6 +39,7 @@ bool kvm_trace_allow_no_btf;
  * @probe:	the probe
  * @prio:	other tracers' probes have 10; more is earlier
  * @events:	our events that need it
+ * @words:	KVM_TRACE_W_* of which one must be wanted too; 0: always needed
  * @tp:		the tracepoint, while kvm is there
  * @error:	why it must not be attached, once checked
  * @attached:	the probe is on
@@ -47,30 +49,105 @@ struct hook {
 	void *probe;
 	int prio;
 	unsigned long events;
+	u64 words;
 	struct tracepoint *tp;
 	int error;
 	bool attached;
 };
 
 /*
- * In the order of attaching: kvm_entry comes last and goes first, so that an
- * entry is never seen whose exit would be missed. Ours is the first probe of
- * an exit and the last of an entry: what other tracers take is host time, as it
- * is, and never the guest's.
+ * In the order of attaching: what is on the path comes before kvm_exit, so that
+ * nothing of a round trip is missed; kvm_entry comes last and goes first, so
+ * that an entry is never seen whose exit would be missed. Ours is the first
+ * probe of an exit and the last of an entry: what other tracers take is host
+ * time, as it is, and never the guest's. Without a hook that has words, these
+ * words stay absent; without one of the others, its events are refused.
  */
 static struct hook hooks[] = {
 	{
 		.proto = {
-			.name = "kvm_exit",
+			.name = "kvm_fpu",
 			.args = {
-				KVM_TRACE_ARG_PTR(kvm_vcpu),
-				KVM_TRACE_ARG_INT(u32),
+				KVM_TRACE_ARG_INT(int),
+			},
+			.nargs = 1,
+		},
+		.probe = kvm_trace_on_fpu,
+		.events = ALL_EVENTS,
+		.words = KVM_TRACE_WORDS_OF_FPU,
+	},
+	{
+		.proto = {
+			.name = "kvm_mmio",
+			.args = {
+				KVM_TRACE_ARG_INT(int),
+				KVM_TRACE_ARG_INT(int),
+				KVM_TRACE_ARG_INT(u64),
+				KVM_TRACE_ARG_VOID_PTR,
+			},
+			.nargs = 4,
+		},
+		.probe = kvm_trace_on_mmio,
+		.events = ALL_EVENTS,
+		.words = KVM_TRACE_WORDS_OF_MMIO,
+	},
+	{
+		.proto = {
+			.name = "kvm_pio",
+			.args = {
+				KVM_TRACE_ARG_INT(unsigned int),
+				KVM_TRACE_ARG_INT(unsigned int),
+				KVM_TRACE_ARG_INT(unsigned int),
+				KVM_TRACE_ARG_INT(unsigned int),
+				KVM_TRACE_ARG_VOID_PTR,
+			},
+			.nargs = 5,
+		},
+		.probe = kvm_trace_on_pio,
+		.events = ALL_EVENTS,
+		.words = KVM_TRACE_WORDS_OF_PIO,
+	},
+	{
+		.proto = {
+			.name = "kvm_fast_mmio",
+			.args = {
+				KVM_TRACE_ARG_INT(u64),
+			},
+			.nargs = 1,
+		},
+		.probe = kvm_trace_on_fast_mmio,
+		.events = ALL_EVENTS,
+		.words = KVM_TRACE_W_FLAGS_HI,
+	},
+	{
+		.proto = {
+			.name = "kvm_async_pf_not_present",
+			.args = {
+				KVM_TRACE_ARG_INT(u64),
+				KVM_TRACE_ARG_INT(u64),
 			},
 			.nargs = 2,
 		},
-		.probe = kvm_trace_on_exit,
-		.prio = INT_MAX,
+		.probe = kvm_trace_on_async_pf,
 		.events = ALL_EVENTS,
+		.words = KVM_TRACE_W_FLAGS_HI,
+	},
+	{
+		.proto = {
+			.name = "kvm_nested_vmexit_inject",
+			.args = {
+				KVM_TRACE_ARG_INT(KVM_TRACE_EXIT_CODE),
+				KVM_TRACE_ARG_INT(u64),
+				KVM_TRACE_ARG_INT(u64),
+				KVM_TRACE_ARG_INT(u32),
+				KVM_TRACE_ARG_INT(u32),
+				KVM_TRACE_ARG_INT(u32),
+			},
+			.nargs = 6,
+		},
+		.probe = kvm_trace_on_reflect,
+		.events = ALL_EVENTS,
+		.words = KVM_TRACE_W_FLAGS_HI,
 	},
 	{
 		.proto = {
@@ -82,7 +159,7 @@ static struct hook hooks[] = {
 			.nargs = 2,
 		},
 		.probe = kvm_trace_on_userspace_exit,
-		.events = BIT(KVM_TRACE_EVENT_VMEXIT),
+		.events = ALL_EVENTS,
 	},
 	{
 		.proto = {
@@ -98,6 +175,19 @@ static struct hook hooks[] = {
 		},
 		.probe = kvm_trace_on_hypercall,
 		.events = BIT(KVM_TRACE_EVENT_HYPERCALL),
+	},
+	{
+		.proto = {
+			.name = "kvm_exit",
+			.args = {
+				KVM_TRACE_ARG_PTR(kvm_vcpu),
+				KVM_TRACE_ARG_INT(u32),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_on_exit,
+		.prio = INT_MAX,
+		.events = ALL_EVENTS,
 	},
 	{
 		.proto = {
@@ -124,6 +214,9 @@ static bool checked;
 static bool started;	/* state and clock are there, probes may be on */
 static bool attached;	/* all wanted probes are on */
 static bool deaths_hooked;
+static u64 chosen_words = KVM_TRACE_WORDS_DEFAULT;	/* by the user */
+static u64 hooked_words;	/* whose hooks are needed, now or soon no more */
+static u64 missing_words;	/* whose hooks this kvm does not have */
 
 /* Events whose tracepoint has a probe, whoever put it there. */
 static unsigned long probed;
@@ -204,6 +297,30 @@ static void detach_all(void)
 	started = false;
 }
 
+/* Fills in hook->error of a hook that events can do without. */
+static void check_path_hook(struct hook *hook, const struct kvm_trace_btf *btf)
+{
+	char why[96] = "its prototype cannot be checked";
+
+	if (!hook->tp) {
+		snprintf(why, sizeof(why), "this kvm does not have it");
+		hook->error = -ENOENT;
+	} else if (IS_ERR(btf)) {
+		hook->error = kvm_trace_allow_no_btf ? 0 : -ENODATA;
+	} else {
+		hook->error = kvm_trace_btf_check(btf, &hook->proto, why,
+						  sizeof(why));
+	}
+	if (!hook->error)
+		return;
+	pr_warn("going on without %s, and the words that need it: %s\n",
+		hook->proto.name, why);
+	missing_words |= hook->words;
+	/* Of parts that add up, all or none. */
+	if (hook->words & KVM_TRACE_W_USER_NS)
+		missing_words |= KVM_TRACE_W_HALT_NS | KVM_TRACE_W_POLL_NS;
+}
+
 /* Fills in hook->error. */
 static int check_hooks(void)
 {
@@ -234,7 +351,9 @@ static int check_hooks(void)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		struct hook *hook = &hooks[i];
 
-		if (!hook->tp) {
+		if (hook->words) {
+			check_path_hook(hook, btf);
+		} else if (!hook->tp) {
 			pr_err("refusing %s: this kvm has no such tracepoint\n",
 			       hook->proto.name);
 			hook->error = -ENOENT;
@@ -275,10 +394,18 @@ static int event_error(int id)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if ((hooks[i].events & BIT(id)) && hooks[i].error)
+		if ((hooks[i].events & BIT(id)) && !hooks[i].words &&
+		    hooks[i].error)
 			return hooks[i].error;
 	}
 	return 0;
+}
+
+static bool needed(const struct hook *hook, unsigned long wanted)
+{
+	if (!(hook->events & wanted))
+		return false;
+	return !hook->words || ((hook->words & hooked_words) && !hook->error);
 }
 
 /* Attaches what is needed by those who want it, and detaches the rest. */
@@ -295,6 +422,9 @@ static int update(void)
 	ret = check_hooks();
 	if (ret)
 		return ret;
+	if (kvm_trace_words & missing_words)
+		WRITE_ONCE(kvm_trace_words, chosen_words & ~missing_words);
+	hooked_words |= kvm_trace_words;
 	/* One event that cannot be had is no reason to stop the others. */
 	for (i = 0; i < KVM_TRACE_EVENT_COUNT; i++) {
 		if (event_error(i))
@@ -319,7 +449,7 @@ static int update(void)
 		return ret;
 	}
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!(hooks[i].events & wanted)) {
+		if (!needed(&hooks[i], wanted)) {
 			detach(&hooks[i]);
 			continue;
 		}
@@ -400,6 +530,55 @@ void kvm_trace_hooks_put(enum kvm_trace_event_id id)
 }
 
 /**
+ * kvm_trace_hooks_set_words() - change the words that records may hold
+ * @wanted: KVM_TRACE_W_*
+ *
+ * Probes are there before records ask for their words. They may go before the
+ * last record that still asks: it notices by the generation.
+ *
+ * Context: process context.
+ * Return: 0; or an error, and nothing has changed
+ */
+int kvm_trace_hooks_set_words(u64 wanted)
+{
+	int ret;
+
+	mutex_lock(&hooks_lock);
+	hooked_words = kvm_trace_words | wanted;
+	ret = update();
+	/* A worker goes on with a kvm that just comes. */
+	if (!ret || ret == -EAGAIN) {
+		ret = 0;
+		chosen_words = wanted;
+		WRITE_ONCE(kvm_trace_words, wanted & ~missing_words);
+		/* Who has the old words has the old generation. */
+		smp_wmb();
+		WRITE_ONCE(kvm_trace_words_generation,
+			   kvm_trace_words_generation + 1);
+	}
+	hooked_words = kvm_trace_words;
+	update();
+	mutex_unlock(&hooks_lock);
+	return ret;
+}
+
+/**
+ * kvm_trace_hooks_get_words() - the words that the user has chosen
+ *
+ * Context: process context.
+ * Return: KVM_TRACE_W_*
+ */
+u64 kvm_trace_hooks_get_words(void)
+{
+	u64 words;
+
+	mutex_lock(&hooks_lock);
+	words = chosen_words;
+	mutex_unlock(&hooks_lock);
+	return words;
+}
+
+/**
  * kvm_trace_hooks_note() - the tracepoint of an event got, or lost, its probes
  * @id: the event
  * @on: it has one
@@ -455,6 +634,8 @@ static void lose_kvm(void)
 	kvm_module = NULL;
 	kvm_present = false;
 	checked = false;
+	missing_words = 0;
+	WRITE_ONCE(kvm_trace_words, chosen_words);
 }
 
 static int on_module(struct notifier_block *nb, unsigned long what, void *data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Attaching to KVM's tracepoints: who wants it, and when it is done. Hooks call
- * into roundtrip.c and hypercall.c.
+ * into roundtrip.c, path.c and hypercall.c.
  */
 #ifndef _KVM_TRACE_HOOKS_H
 #define _KVM_TRACE_HOOKS_H
@@ -22,6 +22,8 @@ void kvm_trace_hooks_exit(void);
 
 int kvm_trace_hooks_get(enum kvm_trace_event_id id);
 void kvm_trace_hooks_put(enum kvm_trace_event_id id);
+int kvm_trace_hooks_set_words(u64 wanted);
+u64 kvm_trace_hooks_get_words(void);
 void kvm_trace_hooks_note(enum kvm_trace_event_id id, bool on);
 bool kvm_trace_hooks_attached(void);
 

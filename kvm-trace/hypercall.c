@@ -44,7 +44,7 @@ void kvm_trace_on_hypercall(void *data, unsigned long nr, unsigned long a0,
 
 	/* For the VMCS, and to be an RCU reader. */
 	preempt_disable_notrace();
-	v = kvm_trace_vcpu_of_current();
+	v = kvm_trace_vcpu_loaded();
 	if (v && v->where >= KVM_TRACE_IN_HOST) {
 		v->hypercall.nr = nr;
 		v->hypercall.args[0] = a0;

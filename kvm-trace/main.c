@@ -20,10 +20,10 @@
 struct workqueue_struct *kvm_trace_wq;
 
 /* Longest value of the parameter "words", with its NUL. */
-#define WORDS_LEN	128
+#define WORDS_LEN	512
 
 static const struct {
-	u32 bit;
+	u64 bit;
 	const char *name;
 } word_names[] = {
 #define WORD_NAME(bit, name) { bit, name },
@@ -33,9 +33,9 @@ static const struct {
 #define LIST_WORD(bit, name) " " name
 static const char word_list[] = KVM_TRACE_WORDS(LIST_WORD);
 
-static int word_of(const char *name, u32 *words)
+static int word_of(const char *name, u64 *words)
 {
-	u32 all = 0;
+	u64 all = 0;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(word_names); i++) {
@@ -59,7 +59,7 @@ static int word_of(const char *name, u32 *words)
 static int words_set(const char *value, const struct kernel_param *kp)
 {
 	char buffer[WORDS_LEN], *rest, *name;
-	u32 words = 0;
+	u64 words = 0;
 
 	if (strscpy(buffer, value, sizeof(buffer)) < 0) {
 		pr_err("words: value is longer than %d characters\n",
@@ -74,13 +74,12 @@ static int words_set(const char *value, const struct kernel_param *kp)
 			return -EINVAL;
 		}
 	}
-	WRITE_ONCE(kvm_trace_words, words);
-	return 0;
+	return kvm_trace_hooks_set_words(words);
 }
 
 static int words_get(char *buffer, const struct kernel_param *kp)
 {
-	u32 words = READ_ONCE(kvm_trace_words);
+	u64 words = kvm_trace_hooks_get_words();
 	int i, len = 0;
 
 	if (words == KVM_TRACE_WORDS_LEAN)
@@ -99,11 +98,25 @@ static const struct kernel_param_ops words_ops = {
 	.get = words_get,
 };
 
+static int max_vcpus_set(const char *value, const struct kernel_param *kp)
+{
+	int ret = param_set_uint_minmax(value, kp, 1, UINT_MAX);
+
+	if (ret)
+		pr_err("max_vcpus: must be a number from 1 to %u\n", UINT_MAX);
+	return ret;
+}
+
+static const struct kernel_param_ops max_vcpus_ops = {
+	.set = max_vcpus_set,
+	.get = param_get_uint,
+};
+
 module_param_cb(words, &words_ops, NULL, 0644);
 MODULE_PARM_DESC(words, "optional words of vmexit records: lean, default, all, or a list of names");
 module_param_named(min_host_ns, kvm_trace_min_host_ns, ullong, 0644);
 MODULE_PARM_DESC(min_host_ns, "drop round trips whose host time is shorter than this, in ns");
-module_param_named(max_vcpus, kvm_trace_max_vcpus, uint, 0644);
+module_param_cb(max_vcpus, &max_vcpus_ops, &kvm_trace_max_vcpus, 0644);
 MODULE_PARM_DESC(max_vcpus, "most vCPUs traced at once; exits of others are counted as lost");
 module_param_named(allow_no_btf, kvm_trace_allow_no_btf, bool, 0444);
 MODULE_PARM_DESC(allow_no_btf, "attach even if kvm's prototypes cannot be checked");

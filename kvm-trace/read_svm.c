@@ -10,16 +10,26 @@
 
 #include <kvm_trace/exit_reasons.h>
 
+#include "detail.h"
 #include "isa.h"
 
-/* APM vol. 2, 15.10.2: EXITINFO1 of an IOIO intercept, bit 0 is set for IN. */
-#define SVM_IOIO_IN	BIT_ULL(0)
+/* APM vol. 2, 15.10.2: EXITINFO1 of an IOIO intercept; a bit for each size. */
+#define SVM_IOIO_IN		BIT_ULL(0)
+#define SVM_IOIO_STRING		BIT_ULL(2)
+#define SVM_IOIO_REP		BIT_ULL(3)
+#define SVM_IOIO_SIZE_SHIFT	4
+#define SVM_IOIO_SIZE		7u
+#define SVM_IOIO_PORT		0xffff0000u
+/* APM vol. 2, 15.8.1: EXITINFO1 of a MOV CR, with decode assists. */
+#define SVM_CR_VALID		BIT_ULL(63)
+#define SVM_CR_GPR		0xfu
 /*
  * APM vol. 2, 15.25.6: EXITINFO1 of a nested page fault. KVM sets a reserved
  * bit in the entries of pages that it knows to be MMIO.
  */
 #define SVM_NPF_WRITE	BIT_ULL(1)
 #define SVM_NPF_RSVD	BIT_ULL(3)
+#define SVM_NPF_FETCH	BIT_ULL(4)
 /* VMCB segment attributes: bits 55:52 and 47:40 of the descriptor, packed. */
 #define SVM_ATTRIB_L	BIT(9)
 
@@ -81,6 +91,78 @@ u8 kvm_trace_caller_svm(struct kvm_vcpu *vcpu)
 }
 
 /**
+ * kvm_trace_apicv_svm() - whether interrupts reach the guest without KVM
+ * @vcpu: the vCPU that is about to enter its guest
+ *
+ * Context: kvm_entry tracepoint of @vcpu's own thread.
+ * Return: true if AVIC is on
+ */
+bool kvm_trace_apicv_svm(struct kvm_vcpu *vcpu)
+{
+	return kvm_trace_vmcb(vcpu)->control.int_ctl & AVIC_ENABLE_MASK;
+}
+
+/**
+ * kvm_trace_old_rip_svm() - guest RIP at the exit, asked for at the entry
+ * @vcpu: the vCPU that is about to enter its guest; its state is not protected,
+ *        it is at the level of nesting of the exit
+ *
+ * KVM writes RIP to the VMCB after its kvm_entry tracepoint.
+ *
+ * Context: kvm_entry tracepoint of @vcpu's own thread.
+ * Return: RIP
+ */
+u64 kvm_trace_old_rip_svm(struct kvm_vcpu *vcpu)
+{
+	return kvm_trace_vmcb(vcpu)->save.rip;
+}
+
+/* Operands of an IOIO intercept, as KVM_TRACE_W_IO. */
+static u32 io_of(u64 info)
+{
+	u32 io = (info & SVM_IOIO_PORT) |
+		 ((info >> SVM_IOIO_SIZE_SHIFT) & SVM_IOIO_SIZE);
+
+	if (info & SVM_IOIO_IN)
+		io |= KVM_TRACE_IO_IN;
+	if (info & SVM_IOIO_STRING)
+		io |= KVM_TRACE_IO_STRING;
+	if (info & SVM_IOIO_REP)
+		io |= KVM_TRACE_IO_REP;
+	return io;
+}
+
+static void read_cr(struct kvm_vcpu *vcpu, u64 info, u64 want,
+		    struct kvm_trace_exit *exit)
+{
+	/* The selective intercept of CR0 is the only one that has no number. */
+	exit->cr = exit->reason == SVM_EXIT_CR0_SEL_WRITE ? 0 :
+		   exit->reason & KVM_TRACE_CR_NUMBER;
+	if (!(exit->flags & KVM_TRACE_F_WRITE))
+		exit->cr |= KVM_TRACE_CR_MOV_FROM << KVM_TRACE_CR_KIND_SHIFT;
+	if (info & SVM_CR_VALID)
+		exit->gpr = info & SVM_CR_GPR;
+	if (want & KVM_TRACE_W_CR)
+		kvm_trace_set_word(exit, KVM_TRACE_W_CR, exit->cr);
+	if ((want & KVM_TRACE_W_CR_VALUE) && (info & SVM_CR_VALID) &&
+	    (exit->flags & KVM_TRACE_F_WRITE))
+		kvm_trace_set_word(exit, KVM_TRACE_W_CR_VALUE,
+				   kvm_trace_gpr(vcpu, exit->gpr,
+						 kvm_trace_caller_svm(vcpu)));
+}
+
+static void read_exception(const struct vmcb_control_area *control,
+			   struct kvm_trace_exit *exit)
+{
+	u64 value = exit->reason - SVM_EXIT_EXCP_BASE;
+
+	if (KVM_TRACE_HAS_ERROR_CODE(value))
+		value |= KVM_TRACE_EXCEPTION_ERR |
+			 control->exit_info_1 << KVM_TRACE_EXCEPTION_CODE_SHIFT;
+	kvm_trace_set_word(exit, KVM_TRACE_W_EXCEPTION, value);
+}
+
+/**
  * kvm_trace_read_svm_more() - the part of kvm_trace_read_svm() not needed always
  * @vcpu: the vCPU that left its guest
  * @vmcb: its VMCB
@@ -90,15 +172,24 @@ u8 kvm_trace_caller_svm(struct kvm_vcpu *vcpu)
  * Context: see kvm_trace_read_svm().
  */
 void kvm_trace_read_svm_more(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
-			     u32 want, struct kvm_trace_exit *exit)
+			     u64 want, struct kvm_trace_exit *exit)
 {
 	const struct vmcb_control_area *control = &vmcb->control;
-	u32 words = 0;
+	bool protected = vcpu->arch.guest_state_protected;
+
+	exit->flags_hi = 0;
+	exit->gpr = KVM_TRACE_NO_GPR;
+	if (protected)
+		exit->flags |= KVM_TRACE_F_PROTECTED;
 
 	switch (exit->class) {
 	case KVM_TRACE_CLASS_io:
 		if (!(control->exit_info_1 & SVM_IOIO_IN))
 			exit->flags |= KVM_TRACE_F_WRITE;
+		if (want & KVM_TRACE_WORDS_IO)
+			exit->io = io_of(control->exit_info_1);
+		if (want & KVM_TRACE_W_IO)
+			kvm_trace_set_word(exit, KVM_TRACE_W_IO, exit->io);
 		break;
 	case KVM_TRACE_CLASS_msr_read:
 		if (control->exit_info_1) {
@@ -111,46 +202,48 @@ void kvm_trace_read_svm_more(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
 		/* Codes of reads have bit 4 clear; the rest are writes. */
 		if ((exit->reason & BIT(4)) || exit->reason >= SVM_EXIT_EXCP_BASE)
 			exit->flags |= KVM_TRACE_F_WRITE;
+		if (exit->class == KVM_TRACE_CLASS_cr && !protected &&
+		    (want & KVM_TRACE_WORDS_CR))
+			read_cr(vcpu, control->exit_info_1, want, exit);
 		break;
 	case KVM_TRACE_CLASS_page_fault:
 		if (control->exit_info_1 & SVM_NPF_WRITE)
 			exit->flags |= KVM_TRACE_F_WRITE;
+		if (control->exit_info_1 & SVM_NPF_FETCH)
+			exit->flags_hi = KVM_TRACE_F2_FETCH;
 		if (control->exit_info_1 & SVM_NPF_RSVD)
 			exit->class = KVM_TRACE_CLASS_mmio;
-		exit->gpa = control->exit_info_2;
-		words |= KVM_TRACE_W_GPA;
+		if (want & KVM_TRACE_W_GPA)
+			kvm_trace_set_word(exit, KVM_TRACE_W_GPA,
+					   control->exit_info_2);
+		break;
+	case KVM_TRACE_CLASS_exception:
+		if (want & KVM_TRACE_W_EXCEPTION)
+			read_exception(control, exit);
 		break;
 	case KVM_TRACE_CLASS_entry_failure:
 		exit->flags |= KVM_TRACE_F_ENTRY_FAILED;
 		break;
 	}
 
-	if (vcpu->arch.guest_state_protected)
-		exit->flags |= KVM_TRACE_F_PROTECTED;
-	if (!want)
-		return;
-	if (!vcpu->arch.guest_state_protected) {
-		exit->rip = vmcb->save.rip;
-		words |= KVM_TRACE_W_RIP;
-	}
-	if ((want & KVM_TRACE_W_INFO1) && control->exit_info_1) {
-		exit->info1 = control->exit_info_1;
-		words |= KVM_TRACE_W_INFO1;
-	}
-	if ((want & KVM_TRACE_W_INFO2) && control->exit_info_2) {
-		exit->info2 = control->exit_info_2;
-		words |= KVM_TRACE_W_INFO2;
-	}
-	if ((want & KVM_TRACE_W_INTR_INFO) && control->exit_int_info) {
-		exit->intr_info = control->exit_int_info;
-		words |= KVM_TRACE_W_INTR_INFO;
-	}
+	if ((want & KVM_TRACE_W_RIP) && !protected)
+		kvm_trace_set_word(exit, KVM_TRACE_W_RIP, vmcb->save.rip);
+	if ((want & KVM_TRACE_W_INFO1) && control->exit_info_1)
+		kvm_trace_set_word(exit, KVM_TRACE_W_INFO1,
+				   control->exit_info_1);
+	if ((want & KVM_TRACE_W_INFO2) && control->exit_info_2)
+		kvm_trace_set_word(exit, KVM_TRACE_W_INFO2,
+				   control->exit_info_2);
+	if ((want & KVM_TRACE_W_INTR_INFO) &&
+	    (control->exit_int_info & SVM_EXITINTINFO_VALID))
+		kvm_trace_set_word(exit, KVM_TRACE_W_INTR_INFO,
+				   control->exit_int_info);
 	if ((want & KVM_TRACE_W_ERROR_CODE) &&
 	    (control->exit_int_info & SVM_EXITINTINFO_VALID) &&
 	    (control->exit_int_info & SVM_EXITINTINFO_VALID_ERR) &&
-	    control->exit_int_info_err) {
-		exit->error_code = control->exit_int_info_err;
-		words |= KVM_TRACE_W_ERROR_CODE;
-	}
-	exit->words |= words & want;
+	    control->exit_int_info_err)
+		kvm_trace_set_word(exit, KVM_TRACE_W_ERROR_CODE,
+				   control->exit_int_info_err);
+	if ((want & KVM_TRACE_WORDS_OPERANDS) && !protected)
+		kvm_trace_detail_exit(vcpu, want, exit);
 }

@@ -14,8 +14,18 @@
 /* Keeps events free of padding at their end: 4 bytes of alignment suffice. */
 typedef u64 __aligned(4) kvm_trace_u64;
 
-/* Mask and every word there is. */
-#define KVM_TRACE_VMEXIT_TAIL_MAX	(4 + 7 * 8 + 4 * 4)
+#define KVM_TRACE_OR_WORD(word, name)	| (word)
+#define KVM_TRACE_OR_WORD_64(word, word_64) | (word_64)
+#define KVM_TRACE_WORDS_ALL						\
+	(KVM_TRACE_W_REASON_HI | KVM_TRACE_W_UNTRACED			\
+	 KVM_TRACE_WORDS(KVM_TRACE_OR_WORD)				\
+	 KVM_TRACE_WORDS_OF_TIME(KVM_TRACE_OR_WORD_64))
+/* Two masks and every word there is. */
+#define KVM_TRACE_VMEXIT_TAIL_MAX					\
+	(2 * 4 + HWEIGHT64(KVM_TRACE_WORDS_ALL & KVM_TRACE_W_MASK_8) * 8 + \
+	 HWEIGHT64(KVM_TRACE_WORDS_ALL & KVM_TRACE_W_MASK_4) * 4)
+/* Words of 4 bytes are written as 8, the last one too. */
+#define KVM_TRACE_VMEXIT_TAIL_SLACK	8
 /* Arguments, two words of four bytes, one of eight. */
 #define KVM_TRACE_HYPERCALL_TAIL_MAX	(KVM_TRACE_HC_ARGS * 8 + 2 * 4 + 8)
 
@@ -31,7 +41,7 @@ typedef u64 __aligned(4) kvm_trace_u64;
  * @flags:	-
  * @isa:	-
  * @class:	-
- * @tail:	presence bits and words, and four bytes that end a perf sample
+ * @tail:	presence bits and words, and what may be written behind them
  */
 struct kvm_trace_vmexit {
 	struct trace_entry ent;
@@ -44,7 +54,7 @@ struct kvm_trace_vmexit {
 	u16 flags;
 	u8 isa;
 	u8 class;
-	u8 tail[KVM_TRACE_VMEXIT_TAIL_MAX + 4];
+	u8 tail[KVM_TRACE_VMEXIT_TAIL_MAX + KVM_TRACE_VMEXIT_TAIL_SLACK];
 };
 
 static_assert(offsetof(struct kvm_trace_vmexit, tail) == KVM_TRACE_VMEXIT_SIZE);

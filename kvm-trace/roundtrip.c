@@ -10,19 +10,21 @@
 #include <linux/sched/task.h>
 #include <linux/string.h>
 
+#include "detail.h"
 #include "events.h"
 #include "hypercall.h"
+#include "path.h"
 #include "roundtrip.h"
 #include "stamp.h"
 #include "vcpu.h"
 
-/* Words that are not read at the exit. */
+/* Words that need local_clock() at the entry. */
 #define TIME_WORDS	(KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_ENTRY_NS)
 
 /* Least time between vcpu records that tell of a change of the TSC. */
 #define TSC_CHANGE_JIFFIES	(HZ / 10)
 
-u32 kvm_trace_words __read_mostly = KVM_TRACE_WORDS_DEFAULT;
+u64 kvm_trace_words __read_mostly = KVM_TRACE_WORDS_DEFAULT;
 unsigned long long kvm_trace_min_host_ns __read_mostly;
 
 /* Grows with every consumer, who then gets the vcpu records again. */
@@ -79,6 +81,41 @@ static void tell_lost(u32 vm, u16 vcpu)
 	lost->count = 0;
 }
 
+static __always_inline void begin_round_trip(struct kvm_trace_vcpu *v,
+					     struct kvm_vcpu *vcpu, u32 isa,
+					     enum kvm_trace_where where)
+{
+	struct kvm_trace_exit *exit = &v->exit;
+
+	if (likely(isa == KVM_TRACE_ISA_SVM))
+		kvm_trace_read_svm(vcpu, v->want, exit);
+	else
+		kvm_trace_read_vmx(vcpu, v->want, exit);
+	/* KVM fires the event with interrupts off, unless it does so late. */
+	if (unlikely(!irqs_disabled()))
+		exit->flags |= KVM_TRACE_F_LATE_STAMP;
+	if (unlikely(vcpu->arch.hflags & HF_GUEST_MASK))
+		exit->flags |= KVM_TRACE_F_NESTED;
+
+	if (where == KVM_TRACE_IN_HOST_FIRST) {
+		/* Recording began in the guest: what KVM counted is not ours. */
+		kvm_trace_vcpu_sync_counts(v);
+		/* A late kvm_exit comes when KVM has counted it. */
+		if (exit->flags & KVM_TRACE_F_LATE_STAMP)
+			v->exits--;
+		kvm_trace_path_restart(v);
+	}
+	/* What "pending" shows is there before it looks. */
+	smp_store_release(&v->where, where);
+}
+
+static noinline void begin_first_round_trip(struct kvm_trace_vcpu *v,
+					    struct kvm_vcpu *vcpu, u32 isa)
+{
+	v->want = READ_ONCE(kvm_trace_words);
+	begin_round_trip(v, vcpu, isa, KVM_TRACE_IN_HOST_FIRST);
+}
+
 /**
  * kvm_trace_on_exit() - probe of kvm_exit
  * @data: not used
@@ -91,41 +128,22 @@ void kvm_trace_on_exit(void *data, struct kvm_vcpu *vcpu, u32 isa)
 {
 	u64 clock = READ_ONCE(kvm_trace_clock);
 	u64 stamp = kvm_trace_stamp(clock);
-	struct kvm_trace_vcpu *v = kvm_trace_vcpu_get(vcpu);
-	u32 want = READ_ONCE(kvm_trace_words);
-	enum kvm_trace_where where = KVM_TRACE_IN_HOST;
-	struct kvm_trace_exit *exit;
+	struct kvm_trace_vcpu *v = this_cpu_read(kvm_trace_vcpu_last);
 
-	if (unlikely(!v)) {
-		note_lost();
-		return;
+	if (unlikely(v->vcpu != vcpu)) {
+		v = kvm_trace_vcpu_get(vcpu);
+		if (!v) {
+			note_lost();
+			return;
+		}
 	}
-
-	exit = &v->exit;
-	if (likely(isa == KVM_TRACE_ISA_SVM))
-		kvm_trace_read_svm(vcpu, want, exit);
-	else
-		kvm_trace_read_vmx(vcpu, want, exit);
-	if (unlikely(want))
-		exit->words |= want & TIME_WORDS;
-	/* KVM fires the event with interrupts off, unless it does so late. */
-	if (unlikely(!irqs_disabled()))
-		exit->flags |= KVM_TRACE_F_LATE_STAMP;
-	if (unlikely(vcpu->arch.hflags & HF_GUEST_MASK))
-		exit->flags |= KVM_TRACE_F_NESTED;
-
-	if (unlikely(v->where != KVM_TRACE_IN_GUEST)) {
-		/* Recording began in the guest: what KVM counted is not ours. */
-		kvm_trace_vcpu_sync_counts(v);
-		/* A late kvm_exit comes when KVM has counted it. */
-		if (exit->flags & KVM_TRACE_F_LATE_STAMP)
-			v->exits--;
-		where = KVM_TRACE_IN_HOST_FIRST;
-	}
+	/* Nobody looks at them before where says that the vCPU is in the host. */
 	v->clock = clock;
 	v->exit_stamp = stamp;
-	/* What "pending" shows is there before it looks. */
-	smp_store_release(&v->where, where);
+	if (likely(v->where == KVM_TRACE_IN_GUEST))
+		begin_round_trip(v, vcpu, isa, KVM_TRACE_IN_HOST);
+	else
+		begin_first_round_trip(v, vcpu, isa);
 }
 
 /* Whether a statistic of KVM grew since it was last asked; it may be reset. */
@@ -177,73 +195,78 @@ static __always_inline u16 flags_of_counts(struct kvm_trace_vcpu *v,
 	return flags;
 }
 
-/* The tail of v->record: the words that @words says, if they say something. */
-static noinline void put_words(struct kvm_trace_vcpu *v, u32 words,
-			       s32 untraced, u64 guest_ns, u64 entry_ns)
+static noinline void put_words(struct kvm_trace_vcpu *v)
 {
-	const struct kvm_trace_exit *exit = &v->exit;
 	struct kvm_trace_vmexit *record = &v->record;
-	u8 *p = record->tail + sizeof(words);
+	u64 words = v->exit.words;
+	u8 *p = record->tail;
 
-	if (!entry_ns)
-		words &= ~TIME_WORDS;
-	if (words & KVM_TRACE_W_GUEST_NS) {
-		if (v->where != KVM_TRACE_IN_HOST || !v->entry_ns)
-			words &= ~KVM_TRACE_W_GUEST_NS;
-		else if (guest_ns >> 32)
-			words ^= KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64;
+	if (words >> 32) {
+		p = kvm_trace_put_32(p, words | KVM_TRACE_W_NEXT_MASK);
+		p = kvm_trace_put_32(p, words >> 32);
+	} else {
+		p = kvm_trace_put_32(p, words);
 	}
-	kvm_trace_put_32(record->tail, words);
+	while (words) {
+		unsigned int bit = __ffs64(words);
 
-	if (words & KVM_TRACE_W_RIP)
-		p = kvm_trace_put_64(p, exit->rip);
-	if (words & KVM_TRACE_W_GPA)
-		p = kvm_trace_put_64(p, exit->gpa);
-	if (words & KVM_TRACE_W_GUEST_NS_64)
-		p = kvm_trace_put_64(p, guest_ns);
-	if (words & KVM_TRACE_W_INFO1)
-		p = kvm_trace_put_64(p, exit->info1);
-	if (words & KVM_TRACE_W_INFO2)
-		p = kvm_trace_put_64(p, exit->info2);
-	if (words & KVM_TRACE_W_REASON_HI)
-		p = kvm_trace_put_64(p, exit->reason >> 16);
-	if (words & KVM_TRACE_W_ENTRY_NS)
-		p = kvm_trace_put_64(p, entry_ns);
-	if (words & KVM_TRACE_W_GUEST_NS)
-		p = kvm_trace_put_32(p, guest_ns);
-	if (words & KVM_TRACE_W_INTR_INFO)
-		p = kvm_trace_put_32(p, exit->intr_info);
-	if (words & KVM_TRACE_W_ERROR_CODE)
-		p = kvm_trace_put_32(p, exit->error_code);
-	if (words & KVM_TRACE_W_UNTRACED)
-		p = kvm_trace_put_32(p, untraced);
-	if (!words)
-		p = record->tail;
+		words &= words - 1;
+		kvm_trace_put_64(p, v->exit.word[bit]);
+		p += KVM_TRACE_W_SIZE(bit);
+	}
 	record->tail_loc = (p - record->tail) << 16 | KVM_TRACE_VMEXIT_SIZE;
+	if (v->exit.words & KVM_TRACE_W_FLAGS_HI)
+		record->flags |= KVM_TRACE_F_MORE;
 	/* A perf sample is a multiple of eight bytes: nothing stale at its end. */
-	kvm_trace_put_32(p, 0);
+	kvm_trace_put_64(p, 0);
+}
+
+/* The words that are known only now. */
+static noinline void put_entry_words(struct kvm_trace_vcpu *v, u64 host_ns,
+				     u64 guest_ns, u64 entry_ns,
+				     bool immediate_exit)
+{
+	struct kvm_trace_exit *exit = &v->exit;
+	struct kvm_vcpu *vcpu = v->vcpu;
+	bool same_level = !(vcpu->arch.hflags & HF_GUEST_MASK) ==
+			  !(exit->flags & KVM_TRACE_F_NESTED);
+	u64 want = v->want;
+
+	if (want & KVM_TRACE_W_ENTRY_NS)
+		kvm_trace_set_word(exit, KVM_TRACE_W_ENTRY_NS, entry_ns);
+	if ((want & KVM_TRACE_W_GUEST_NS) && v->where == KVM_TRACE_IN_HOST)
+		kvm_trace_set_word(exit, guest_ns >> 32 ?
+				   KVM_TRACE_W_GUEST_NS_64 :
+				   KVM_TRACE_W_GUEST_NS, guest_ns);
+	if (!same_level)
+		exit->words &= ~KVM_TRACE_W_HYPERCALL;
+	else if ((want & KVM_TRACE_WORDS_RESULTS) &&
+		 !(exit->flags & KVM_TRACE_F_PROTECTED))
+		kvm_trace_detail_entry(vcpu, want, v->record.isa, exit);
+	if (want & KVM_TRACE_WORDS_OF_PATH)
+		kvm_trace_path_entry(v, want, host_ns, immediate_exit);
 }
 
 static __always_inline void emit_vmexit(struct kvm_trace_vcpu *v,
 					const struct kvm_vcpu *vcpu,
-					u64 host_ns, u64 guest_ns, u64 entry_ns,
-					s64 untraced, u16 flags)
+					u64 host_ns, u16 flags)
 {
 	struct kvm_trace_vmexit *record = &v->record;
-	u32 words = v->exit.words;
+	/* It falls if somebody has reset KVM's statistics. */
+	s64 untraced = vcpu->stat.exits - v->exits - 1;
 
 	if (unlikely(vcpu->arch.hflags & HF_GUEST_MASK))
 		flags |= KVM_TRACE_F_NESTED_ENTRY;
-	if (unlikely(untraced))
-		words |= KVM_TRACE_W_UNTRACED;
+	if (unlikely(untraced) && untraced >= -1)
+		kvm_trace_set_word(&v->exit, KVM_TRACE_W_UNTRACED,
+				   min_t(s64, untraced, S32_MAX));
 
 	record->host_ns = host_ns;
 	record->reason = v->exit.reason;
 	record->flags = flags | v->exit.flags | v->path_flags;
 	record->class = v->exit.class;
-	if (words)
-		put_words(v, words, min_t(s64, untraced, S32_MAX), guest_ns,
-			  entry_ns);
+	if (v->exit.words)
+		put_words(v);
 	else
 		record->tail_loc = KVM_TRACE_VMEXIT_SIZE;
 	trace_vmexit(record);
@@ -259,7 +282,7 @@ static noinline void note_failed_entry(struct kvm_trace_vcpu *v)
 	v->exit.reason = KVM_TRACE_REASON_NONE;
 	v->exit.class = KVM_TRACE_CLASS_entry_failure;
 	v->exit.flags = KVM_TRACE_F_ENTRY_FAILED;
-	v->exit.words = READ_ONCE(kvm_trace_words) & KVM_TRACE_W_ENTRY_NS;
+	v->exit.flags_hi = 0;
 	v->exit_stamp = v->entry_stamp;
 }
 
@@ -308,53 +331,38 @@ static void check_vcpu_record(struct kvm_trace_vcpu *v)
 	emit_vcpu(v, generation);
 }
 
-/**
- * kvm_trace_on_entry() - probe of kvm_entry
- * @data:                 not used
- * @vcpu:                 the vCPU that is about to enter its guest
- * @force_immediate_exit: not used
- *
- * Context: @vcpu's thread, interrupts off.
+/*
+ * Compiled twice: without words, which most who record every exit of a busy
+ * host do, @next and v->want are known to be 0.
  */
-void kvm_trace_on_entry(void *data, struct kvm_vcpu *vcpu,
-			bool force_immediate_exit)
+static __always_inline void end_round_trip(struct kvm_trace_vcpu *v,
+					   const struct kvm_vcpu *vcpu,
+					   u64 clock, u64 stamp, u64 want,
+					   u64 next, bool immediate_exit)
 {
-	u64 clock = READ_ONCE(kvm_trace_clock);
-	u64 stamp = kvm_trace_stamp(clock);
-	u64 now = READ_ONCE(kvm_trace_words) & TIME_WORDS ? local_clock() : 0;
-	struct kvm_trace_vcpu *v = kvm_trace_vcpu_get(vcpu);
 	s64 host_ns, guest_ns = 0;
-	s64 untraced = 0;
-	u64 growth;
+	u64 now = 0;
 	u16 flags;
 
-	if (unlikely(!v)) {
-		tell_lost(0, vcpu->vcpu_id);
-		return;
-	}
-	growth = vcpu->stat.exits - v->exits;
-	/* It falls if somebody has reset KVM's statistics. */
-	if (unlikely(growth != 1) && (s64)growth >= 0)
-		untraced = growth - 1;
-
-	flags = flags_of_scheduling(v);
-	if (trace_vcpu_enabled())
-		check_vcpu_record(v);
-
-	flags |= flags_of_counts(v, &vcpu->stat);
-	if (unlikely(v->where < KVM_TRACE_IN_HOST)) {
-		if (v->where == KVM_TRACE_UNSEEN) {
-			tell_lost(v->vm->id, vcpu->vcpu_id);
-			goto entered;
-		}
+	if ((next | want) & TIME_WORDS)
+		now = local_clock();
+	if (unlikely(v->where == KVM_TRACE_IN_GUEST))
 		note_failed_entry(v);
-	}
-
 	host_ns = kvm_trace_ns(clock, v->exit_stamp, stamp);
+	v->entry_stamp = stamp;
+	flags = flags_of_scheduling(v);
 	if (unlikely(host_ns < 0 || v->clock != clock)) {
 		flags |= KVM_TRACE_F_CLAMPED;
 		host_ns = 0;
 	}
+	if (trace_vcpu_enabled())
+		check_vcpu_record(v);
+	flags |= flags_of_counts(v, &vcpu->stat);
+	if (unlikely(v->where == KVM_TRACE_UNSEEN)) {
+		tell_lost(v->vm->id, vcpu->vcpu_id);
+		goto entered;
+	}
+
 	if (now && v->entry_ns) {
 		guest_ns = now - v->entry_ns - host_ns;
 		if (unlikely(guest_ns < 0 || v->where == KVM_TRACE_IN_GUEST)) {
@@ -369,9 +377,12 @@ void kvm_trace_on_entry(void *data, struct kvm_vcpu *vcpu,
 	if (host_ns >= READ_ONCE(kvm_trace_min_host_ns)) {
 		if (v->hypercall.pending)
 			kvm_trace_hypercall_done(v);
-		if (trace_vmexit_enabled())
-			emit_vmexit(v, vcpu, host_ns, guest_ns, now, untraced,
-				    flags);
+		if (trace_vmexit_enabled()) {
+			if (want)
+				put_entry_words(v, host_ns, guest_ns, now,
+						immediate_exit);
+			emit_vmexit(v, vcpu, host_ns, flags);
+		}
 	} else {
 		v->hypercall.pending = false;
 	}
@@ -379,10 +390,61 @@ void kvm_trace_on_entry(void *data, struct kvm_vcpu *vcpu,
 entered:
 	v->exits = vcpu->stat.exits;
 	v->path_flags = 0;
+	v->exit.words = 0;
+	if (next != want)
+		v->want = next;
+	if (next & KVM_TRACE_WORDS_OF_PATH)
+		kvm_trace_path_restart(v);
 	v->entry_ns = now;
-	v->entry_stamp = stamp;
 	/* And is not changed while it looks without that it can tell. */
 	smp_store_release(&v->where, KVM_TRACE_IN_GUEST);
+}
+
+static noinline void end_round_trip_with_words(struct kvm_trace_vcpu *v,
+					       const struct kvm_vcpu *vcpu,
+					       u64 clock, u64 stamp, u64 next,
+					       bool immediate_exit)
+{
+	end_round_trip(v, vcpu, clock, stamp, v->want, next, immediate_exit);
+}
+
+/**
+ * kvm_trace_on_entry() - probe of kvm_entry
+ * @data:                 not used
+ * @vcpu:                 the vCPU that is about to enter its guest
+ * @force_immediate_exit: whether KVM asks for an exit at once
+ *
+ * Context: @vcpu's thread, interrupts off.
+ */
+void kvm_trace_on_entry(void *data, struct kvm_vcpu *vcpu,
+			bool force_immediate_exit)
+{
+	u64 clock = READ_ONCE(kvm_trace_clock);
+	u64 stamp = kvm_trace_stamp(clock);
+	struct kvm_trace_vcpu *v = this_cpu_read(kvm_trace_vcpu_last);
+	u64 next = READ_ONCE(kvm_trace_words);
+
+	if (unlikely(v->vcpu != vcpu)) {
+		v = kvm_trace_vcpu_get(vcpu);
+		if (!v) {
+			tell_lost(0, vcpu->vcpu_id);
+			return;
+		}
+	}
+	if (unlikely(next | v->want))
+		end_round_trip_with_words(v, vcpu, clock, stamp, next,
+					  force_immediate_exit);
+	else
+		end_round_trip(v, vcpu, clock, stamp, 0, 0, false);
+}
+
+static u32 user_reason(u32 reason, int error)
+{
+	u32 value = reason & KVM_TRACE_USER_REASON_EXIT;
+
+	if (error < 0)
+		value |= (u32)-error << KVM_TRACE_USER_REASON_ERRNO_SHIFT;
+	return value;
 }
 
 /**
@@ -400,8 +462,12 @@ void kvm_trace_on_userspace_exit(void *data, u32 reason, int error)
 	/* Makes an RCU reader too, for less. */
 	preempt_disable_notrace();
 	v = kvm_trace_vcpu_of_current();
-	if (v)
+	if (v) {
 		WRITE_ONCE(v->path_flags,
 			   v->path_flags | KVM_TRACE_F_USERSPACE);
+		if (v->want & KVM_TRACE_W_USER_REASON)
+			kvm_trace_set_word(&v->exit, KVM_TRACE_W_USER_REASON,
+					   user_reason(reason, error));
+	}
 	preempt_enable_notrace();
 }

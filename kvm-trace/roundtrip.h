@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 /* Parameter: KVM_TRACE_W_* that records may hold. */
-extern u32 kvm_trace_words;
+extern u64 kvm_trace_words;
 /* Parameter: shortest host time, in ns, of a round trip that gets a record. */
 extern unsigned long long kvm_trace_min_host_ns;
 

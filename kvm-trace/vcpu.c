@@ -6,6 +6,7 @@
  * from a pool that a work item refills.
  */
 #include <linux/hash.h>
+#include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/rculist_nulls.h>
 #include <linux/slab.h>
@@ -135,11 +136,52 @@ static raw_spinlock_t *thread_lock(unsigned int bucket)
 	return &thread_locks[bucket % THREAD_LOCKS];
 }
 
+static struct kvm_trace_vcpu *find_vcpu(const struct kvm_vcpu *vcpu)
+{
+	struct kvm_trace_vcpu *v;
+
+	hlist_for_each_entry_rcu_notrace(v,
+					 &vcpu_table[hash_ptr(vcpu, TABLE_BITS)],
+					 hash) {
+		if (v->vcpu == vcpu)
+			return v;
+	}
+	return NULL;
+}
+
 /**
- * kvm_trace_vcpu_of_current() - the vCPU that the current thread runs
+ * kvm_trace_vcpu_loaded() - the vCPU that the current thread has loaded
  *
- * For hooks that are not told a vCPU. A new thread with the id of one that has
- * ended may get the vCPU of that, until it enters one of its own.
+ * For hooks that are not told a vCPU. A thread that has loaded one has KVM's
+ * preemption notifier of it; of other notifiers only the address is looked at.
+ *
+ * Context: between KVM's vcpu_load() and vcpu_put(), preemption off.
+ * Return: the state, or NULL if the vCPU has not been seen
+ */
+struct kvm_trace_vcpu *kvm_trace_vcpu_loaded(void)
+{
+	struct preempt_notifier *notifier;
+	struct kvm_trace_vcpu *v;
+
+	hlist_for_each_entry(notifier, &current->preempt_notifiers, link) {
+		struct kvm_vcpu *vcpu = container_of(notifier, struct kvm_vcpu,
+						     preempt_notifier);
+
+		v = this_cpu_read(kvm_trace_vcpu_last);
+		if (v->vcpu != vcpu)
+			v = find_vcpu(vcpu);
+		if (v)
+			return v;
+	}
+	return NULL;
+}
+
+/**
+ * kvm_trace_vcpu_of_current() - the vCPU that the current thread ran last
+ *
+ * For hooks that are not told a vCPU and come when it is no longer loaded. A
+ * new thread with the id of one that has ended may get the vCPU of that, until
+ * it enters one of its own.
  *
  * Context: in a vCPU thread, inside KVM_RUN, preemption off.
  * Return: the state, or NULL if no vCPU of this thread has been seen
@@ -207,6 +249,31 @@ void kvm_trace_vcpu_set_thread(struct kvm_trace_vcpu *v)
 	WRITE_ONCE(v->tid, current->pid);
 	hlist_nulls_add_head_rcu(&v->thread, &thread_table[bucket]);
 	raw_spin_unlock_irqrestore(thread_lock(bucket), irq);
+}
+
+/**
+ * kvm_trace_vcpu_moved() - bind a vCPU to the current thread before its entry
+ * @v: the vCPU; its next entry is told as one after a switch
+ *
+ * Context: @v's own thread, preemption off.
+ */
+void kvm_trace_vcpu_moved(struct kvm_trace_vcpu *v)
+{
+	kvm_trace_vcpu_set_thread(v);
+	v->switches = ULONG_MAX;
+}
+
+/**
+ * kvm_trace_vcpu_unbind_thread() - the current thread runs a vCPU without state
+ *
+ * Context: in a vCPU thread, inside KVM_RUN, preemption off.
+ */
+void kvm_trace_vcpu_unbind_thread(void)
+{
+	struct kvm_trace_vcpu *v = kvm_trace_vcpu_of_current();
+
+	if (v)
+		unlink_thread(v);
 }
 
 static struct kvm_trace_vm *find_vm(const struct kvm *kvm)
@@ -288,28 +355,21 @@ out:
 }
 
 /**
- * kvm_trace_vcpu_get_slow() - kvm_trace_vcpu_get() for a vCPU that was not the
- *                             last on this CPU
- * @vcpu: the vCPU that the current thread runs
+ * kvm_trace_vcpu_get() - state of a vCPU, made if it is not yet known
+ * @vcpu: the vCPU that the current thread runs; kvm_trace_vcpu_last is not its
  *
- * Context: see kvm_trace_vcpu_get().
- * Return: see kvm_trace_vcpu_get()
+ * Context: @vcpu's own thread, interrupts or preemption off. Takes a lock only
+ * when the vCPU is seen for the first time.
+ * Return: the state, or NULL if the pool is empty
  */
-struct kvm_trace_vcpu *kvm_trace_vcpu_get_slow(struct kvm_vcpu *vcpu)
+struct kvm_trace_vcpu *kvm_trace_vcpu_get(struct kvm_vcpu *vcpu)
 {
-	struct kvm_trace_vcpu *v;
+	struct kvm_trace_vcpu *v = find_vcpu(vcpu);
 
-	hlist_for_each_entry_rcu_notrace(v,
-					 &vcpu_table[hash_ptr(vcpu, TABLE_BITS)],
-					 hash) {
-		if (v->vcpu == vcpu)
-			goto found;
-	}
-	v = make_vcpu(vcpu);
 	if (!v)
-		return NULL;
-found:
-	this_cpu_write(kvm_trace_vcpu_last, v);
+		v = make_vcpu(vcpu);
+	if (v)
+		this_cpu_write(kvm_trace_vcpu_last, v);
 	return v;
 }
 

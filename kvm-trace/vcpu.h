@@ -64,6 +64,41 @@ struct kvm_trace_hypercall {
 };
 
 /**
+ * struct kvm_trace_path - what happens on the path of a round trip
+ * @user_stamp:	kvm_trace_stamp() when KVM_RUN returned; 0 inside KVM_RUN
+ * @user_ns:	time in user space
+ * @run_delay:	run delay of thread @run_tid when last looked at
+ * @runnable_ns: sum of its growth
+ * @halt_wait_ns: KVM's statistics at the entry before, as all to
+ *		@nmi_injections
+ * @polled_ns:	halt_poll_success_ns and halt_poll_fail_ns
+ * @halt_successful_poll: -
+ * @irq_injections: -
+ * @nmi_injections: -
+ * @last_guest_tsc: TSC of the guest that KVM noted last before that entry
+ * @io_count:	elements that INS or OUTS moved
+ * @flags_hi:	KVM_TRACE_F2_*
+ * @generation:	kvm_trace_words_generation when it began
+ * @run_tid:	thread of @run_delay
+ */
+struct kvm_trace_path {
+	u64 user_stamp;
+	u64 user_ns;
+	u64 run_delay;
+	u64 runnable_ns;
+	u64 halt_wait_ns;
+	u64 polled_ns;
+	u64 halt_successful_poll;
+	u64 irq_injections;
+	u64 nmi_injections;
+	u64 last_guest_tsc;
+	u64 io_count;
+	u32 flags_hi;
+	u32 generation;
+	pid_t run_tid;
+};
+
+/**
  * struct kvm_trace_vcpu - a vCPU that has been seen
  * @vcpu:	key
  * @vm:		its VM
@@ -76,6 +111,7 @@ struct kvm_trace_hypercall {
  * @where:	where the vCPU is now
  * @path_flags:	KVM_TRACE_F_* set by hooks on the path since the exit
  * @cpu:	CPU of the last entry, and so of the exit
+ * @want:	KVM_TRACE_W_* words of the round trip that @where is in
  * @clock:	kvm_trace_clock at the exit of the open round trip
  * @exit_stamp:	kvm_trace_stamp() then
  * @entry_stamp:	kvm_trace_stamp() at the last entry
@@ -92,6 +128,7 @@ struct kvm_trace_hypercall {
  * @insn_emulation: -
  * @injections:	irq_injections and nmi_injections
  * @hypercall:	the open hypercall
+ * @path:	what happens in the round trip, if a word in @want needs it
  * @generation:	consumers that have had this vCPU's vcpu record
  * @vcpu_jiffies:	time of the last vcpu record
  * @vcpu_tid:	thread in it
@@ -114,6 +151,7 @@ struct kvm_trace_vcpu {
 	u8 where ____cacheline_aligned;
 	u16 path_flags;
 	int cpu;
+	u64 want;
 	u64 clock;
 	u64 exit_stamp;
 	u64 entry_stamp;
@@ -130,6 +168,7 @@ struct kvm_trace_vcpu {
 	u64 injections;
 
 	struct kvm_trace_hypercall hypercall;
+	struct kvm_trace_path path;
 
 	u32 generation;
 	pid_t vcpu_tid;
@@ -144,7 +183,7 @@ struct kvm_trace_vcpu {
 extern struct workqueue_struct *kvm_trace_wq;
 /* Most vCPUs that have state at once; module parameter max_vcpus. */
 extern unsigned int kvm_trace_max_vcpus;
-/* For kvm_trace_vcpu_find(). */
+/* Where to look before kvm_trace_vcpu_get(); never NULL. */
 DECLARE_PER_CPU(struct kvm_trace_vcpu *, kvm_trace_vcpu_last);
 
 int kvm_trace_state_init(void);
@@ -152,9 +191,12 @@ void kvm_trace_state_exit(void);
 int kvm_trace_state_start(void);
 void kvm_trace_state_stop(void);
 
-struct kvm_trace_vcpu *kvm_trace_vcpu_get_slow(struct kvm_vcpu *vcpu);
+struct kvm_trace_vcpu *kvm_trace_vcpu_get(struct kvm_vcpu *vcpu);
+struct kvm_trace_vcpu *kvm_trace_vcpu_loaded(void);
 struct kvm_trace_vcpu *kvm_trace_vcpu_of_current(void);
 void kvm_trace_vcpu_set_thread(struct kvm_trace_vcpu *v);
+void kvm_trace_vcpu_moved(struct kvm_trace_vcpu *v);
+void kvm_trace_vcpu_unbind_thread(void);
 void kvm_trace_vm_destroyed(struct kvm *kvm);
 void kvm_trace_vcpu_for_each(void (*fn)(struct kvm_trace_vcpu *v, void *arg),
 			     void *arg);
@@ -176,22 +218,6 @@ kvm_trace_vcpu_sync_counts(struct kvm_trace_vcpu *v)
 	v->pf_fixed = stat->pf_fixed;
 	v->insn_emulation = stat->insn_emulation;
 	v->injections = stat->irq_injections + stat->nmi_injections;
-}
-
-/**
- * kvm_trace_vcpu_get() - state of a vCPU, made if it is not yet known
- * @vcpu: the vCPU that the current thread runs
- *
- * Context: @vcpu's own thread, interrupts or preemption off. Takes a lock only
- * when the vCPU is seen for the first time.
- * Return: the state, or NULL if the pool is empty
- */
-static __always_inline struct kvm_trace_vcpu *
-kvm_trace_vcpu_get(struct kvm_vcpu *vcpu)
-{
-	struct kvm_trace_vcpu *v = this_cpu_read(kvm_trace_vcpu_last);
-
-	return likely(v->vcpu == vcpu) ? v : kvm_trace_vcpu_get_slow(vcpu);
 }
 
 #endif /* _KVM_TRACE_VCPU_H */

@@ -4,16 +4,21 @@
  * names come from the tables in include/kvm_trace/. Where the bytes come from
  * (libtraceevent, a dlfilter, a test) is not this file's concern.
  */
+#define _GNU_SOURCE 1	/* strerrorname_np() */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "decode.h"
+#include <kvm_trace/exception_names.h>
 #include <kvm_trace/hypercalls.h>
+#include <kvm_trace/msr_names.h>
+#include <kvm_trace/user_exits.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 /* Pairs of bits below the words of a hypercall; those behind the arguments are to come. */
 #define HC_PAIRS	8
+#define VECTOR_GP	13
 
 /* Names */
 
@@ -23,6 +28,7 @@
 #define CLASS_NAME(number, name) \
 	[number] = #name,
 #define VALUE_AND_NAME(value, name) { value, name },
+#define NUMBER_AND_NAME(number, name) { number, #name },
 #define HYPERCALL(number, name, count, a0, a1, a2, a3) \
 	[number] = { #name, { a0, a1, a2, a3 } },
 
@@ -50,8 +56,16 @@ static const struct value_name {
 	const char *name;
 } flags[] = {
 	KVM_TRACE_FLAGS(VALUE_AND_NAME)
+}, flags_hi[] = {
+	KVM_TRACE_FLAGS_HI(VALUE_AND_NAME)
 }, losses[] = {
 	KVM_TRACE_LOST_WHY(VALUE_AND_NAME)
+}, msrs[] = {
+	KVM_TRACE_MSRS(NUMBER_AND_NAME)
+}, exceptions[] = {
+	KVM_TRACE_EXCEPTIONS(NUMBER_AND_NAME)
+}, user_exits[] = {
+	KVM_TRACE_USER_EXITS(NUMBER_AND_NAME)
 };
 
 static const struct hypercall {
@@ -81,6 +95,31 @@ const char *kvm_trace_reason_name(unsigned int isa, __u64 code)
 const char *kvm_trace_class_name(unsigned int class)
 {
 	return class < ARRAY_SIZE(classes) ? classes[class] : NULL;
+}
+
+#define NAME_OF(table, value) name_of(table, ARRAY_SIZE(table), value)
+
+static const char *name_of(const struct value_name *table, size_t n, __u32 value)
+{
+	while (n--)
+		if (table[n].value == value)
+			return table[n].name;
+	return NULL;
+}
+
+const char *kvm_trace_msr_name(__u32 index)
+{
+	return NAME_OF(msrs, index);
+}
+
+const char *kvm_trace_exception_name(unsigned int vector)
+{
+	return NAME_OF(exceptions, vector);
+}
+
+const char *kvm_trace_user_exit_name(unsigned int reason)
+{
+	return NAME_OF(user_exits, reason);
 }
 
 static const struct hypercall *find_hypercall(unsigned int abi, __u64 nr)
@@ -140,54 +179,92 @@ static struct bytes dynamic(const void *record, size_t size, size_t offset, bool
 	return (struct bytes){ (const __u8 *)record + start, len };
 }
 
-static void set_word(struct kvm_trace_vmexit *v, __u32 bit, __u64 value)
+#define FIELD(word, field)						\
+	[__builtin_ctzll(KVM_TRACE_W_##word)] = {			\
+		offsetof(struct kvm_trace_vmexit, field),		\
+		sizeof(((struct kvm_trace_vmexit *)NULL)->field),	\
+	},
+#define WIDE_TIME(narrow, wide) { narrow, wide },
+
+/* The field of each word, by its bit; a size of 0: not known. */
+static const struct {
+	__u16 offset;
+	__u16 size;
+} fields[64] = {
+	FIELD(RIP, rip)
+	FIELD(GPA, gpa)
+	FIELD(GUEST_NS_64, guest_ns)
+	FIELD(INFO1, info1)
+	FIELD(INFO2, info2)
+	FIELD(REASON_HI, reason_hi)
+	FIELD(ENTRY_NS, entry_ns)
+	FIELD(USER_NS_64, user_ns)
+	FIELD(HALT_NS_64, halt_ns)
+	FIELD(POLL_NS_64, poll_ns)
+	FIELD(RUNNABLE_NS_64, runnable_ns)
+	FIELD(MSR_VALUE, msr_value)
+	FIELD(MMIO_GPA, mmio_gpa)
+	FIELD(MMIO_VALUE, mmio_value)
+	FIELD(CR_VALUE, cr_value)
+	FIELD(EXCEPTION, exception)
+	FIELD(GUEST_NS, guest_ns)
+	FIELD(INTR_INFO, intr_info)
+	FIELD(ERROR_CODE, error_code)
+	FIELD(UNTRACED, untraced)
+	FIELD(FLAGS_HI, flags_hi)
+	FIELD(USER_NS, user_ns)
+	FIELD(HALT_NS, halt_ns)
+	FIELD(POLL_NS, poll_ns)
+	FIELD(RUNNABLE_NS, runnable_ns)
+	FIELD(MSR, msr)
+	FIELD(IO, io)
+	FIELD(CPUID_LEAF, cpuid_leaf)
+	FIELD(INJECTED, injected)
+	FIELD(USER_REASON, user_reason)
+	FIELD(CPUID_AX_BX, cpuid_ax_bx)
+	FIELD(CPUID_CX_DX, cpuid_cx_dx)
+	FIELD(INJECTED_EXCEPTION, injected_exception)
+	FIELD(HYPERCALL, hypercall)
+	FIELD(CPUID_INDEX, cpuid_index)
+	FIELD(IO_VALUE, io_value)
+	FIELD(IO_COUNT, io_count)
+	FIELD(MMIO, mmio)
+	FIELD(CR, cr)
+	FIELD(HOST_VECTOR, host_vector)
+};
+
+static const struct {
+	__u64 narrow;
+	__u64 wide;
+} times[] = {
+	KVM_TRACE_WORDS_OF_TIME(WIDE_TIME)
+};
+
+static void set_word(struct kvm_trace_vmexit *v, unsigned int bit, __u64 value)
 {
-	switch (bit) {
-	case KVM_TRACE_W_RIP:
-		v->rip = value;
-		break;
-	case KVM_TRACE_W_GPA:
-		v->gpa = value;
-		break;
-	case KVM_TRACE_W_GUEST_NS_64:
-		v->guest_ns = value;
-		break;
-	case KVM_TRACE_W_INFO1:
-		v->info1 = value;
-		break;
-	case KVM_TRACE_W_INFO2:
-		v->info2 = value;
-		break;
-	case KVM_TRACE_W_REASON_HI:
-		v->reason_hi = value;
-		break;
-	case KVM_TRACE_W_ENTRY_NS:
-		v->entry_ns = value;
-		break;
-	case KVM_TRACE_W_GUEST_NS:
-		if (!(v->have & KVM_TRACE_W_GUEST_NS_64))
-			v->guest_ns = value;
-		break;
-	case KVM_TRACE_W_INTR_INFO:
-		v->intr_info = value;
-		break;
-	case KVM_TRACE_W_ERROR_CODE:
-		v->error_code = value;
-		break;
-	case KVM_TRACE_W_UNTRACED:
-		v->untraced = (__s32)value;
-		break;
-	default:
+	void *field;
+	size_t i;
+
+	if (bit >= ARRAY_SIZE(fields) || !fields[bit].size) {
 		v->unknown++;
 		return;
 	}
-	v->have |= bit;
+	v->have |= 1ull << bit;
+	/* A time in both sizes is what the wide word says. */
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		if (times[i].narrow == 1ull << bit && v->have & times[i].wide)
+			return;
+	field = (char *)v + fields[bit].offset;
+	if (fields[bit].size == sizeof(__u64))
+		*(__u64 *)field = value;
+	else
+		*(__u32 *)field = value;
 }
 
 void kvm_trace_vmexit_tail(struct kvm_trace_vmexit *v, const void *tail, size_t len)
 {
 	struct bytes masks = { tail, len }, words = { tail, len };
-	unsigned int bit, second = 0;
+	unsigned int bit, first = 0;
 	__u64 mask, value;
 
 	if (!len)
@@ -203,8 +280,8 @@ void kvm_trace_vmexit_tail(struct kvm_trace_vmexit *v, const void *tail, size_t 
 	do {
 		if (!take(&masks, 4, &mask))
 			return;
-		if (!second)
-			v->words = mask;
+		if (first < 64)
+			v->words |= mask << first;
 		for (bit = 0; bit < 31; bit++) {
 			if (!(mask & 1u << bit))
 				continue;
@@ -212,12 +289,9 @@ void kvm_trace_vmexit_tail(struct kvm_trace_vmexit *v, const void *tail, size_t 
 				v->truncated = true;
 				return;
 			}
-			if (second)
-				v->unknown++;
-			else
-				set_word(v, 1u << bit, value);
+			set_word(v, first + bit, value);
 		}
-		second = 1;
+		first += 32;
 	} while (mask & KVM_TRACE_W_NEXT_MASK);
 }
 
@@ -244,6 +318,24 @@ bool kvm_trace_vmexit_record(struct kvm_trace_vmexit *v, const void *record, siz
 __u64 kvm_trace_vmexit_code(const struct kvm_trace_vmexit *v)
 {
 	return v->reason_hi << 16 | v->reason;
+}
+
+__u64 kvm_trace_vmexit_handling_ns(const struct kvm_trace_vmexit *v)
+{
+	__u64 rest = v->host_ns;
+
+	rest -= v->user_ns < rest ? v->user_ns : rest;
+	rest -= v->halt_ns < rest ? v->halt_ns : rest;
+	return rest;
+}
+
+bool kvm_trace_vmexit_msr_faulted(const struct kvm_trace_vmexit *v)
+{
+	if (v->class != KVM_TRACE_CLASS_msr_read && v->class != KVM_TRACE_CLASS_msr_write)
+		return false;
+	if (v->have & KVM_TRACE_W_INJECTED_EXCEPTION)
+		return (v->injected_exception & KVM_TRACE_EXCEPTION_VECTOR) == VECTOR_GP;
+	return v->flags_hi & KVM_TRACE_F2_INJECTED_EXCEPTION;
 }
 
 void kvm_trace_hypercall_tail(struct kvm_trace_hypercall *h, const void *tail, size_t len)
@@ -489,22 +581,299 @@ static void put_reason(struct text *t, const struct kvm_trace_vmexit *v)
 }
 
 /* From the highest bit to the lowest: what KVM did, then how it went on. */
-static void put_flags(struct text *t, __u16 set)
+static void put_flags(struct text *t, const struct value_name *table, size_t n, __u32 set,
+		      const char **before)
 {
-	char before = '[';
+	while (n--) {
+		if (!(set & table[n].value))
+			continue;
+		put(t, "%s%s", *before, table[n].name);
+		*before = ",";
+	}
+}
+
+static void put_all_flags(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	__u32 set = v->flags & ~KVM_TRACE_F_WRITE;
+	__u32 unknown = v->flags_hi;
+	const char *before = " [";
 	size_t i;
 
-	set &= ~KVM_TRACE_F_WRITE;
-	if (!set)
-		return;
-	put(t, " ");
-	for (i = ARRAY_SIZE(flags); i--;) {
-		if (!(set & flags[i].value))
-			continue;
-		put(t, "%c%s", before, flags[i].name);
-		before = ',';
+	if (v->have & KVM_TRACE_W_FLAGS_HI)
+		set &= ~KVM_TRACE_F_MORE;
+	for (i = 0; i < ARRAY_SIZE(flags_hi); i++)
+		unknown &= ~flags_hi[i].value;
+	if (unknown) {
+		put(t, "%s0x%x", before, unknown);
+		before = ",";
 	}
-	put(t, "]");
+	put_flags(t, flags_hi, ARRAY_SIZE(flags_hi), v->flags_hi, &before);
+	put_flags(t, flags, ARRAY_SIZE(flags), set, &before);
+	if (*before == ',')
+		put(t, "]");
+}
+
+static void put_part(struct text *t, const char **before, const char *name, __u64 ns)
+{
+	put(t, "%s%s ", *before, name);
+	put_time(t, ns);
+	*before = " ";
+}
+
+/* The host's time, and in brackets its parts as far as they were recorded. */
+static void put_host(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	const char *before = " (";
+
+	put(t, " host ");
+	put_time(t, v->host_ns);
+	if (v->have & (KVM_TRACE_W_USER_NS | KVM_TRACE_W_USER_NS_64 |
+		       KVM_TRACE_W_HALT_NS | KVM_TRACE_W_HALT_NS_64))
+		put_part(t, &before, "handling", kvm_trace_vmexit_handling_ns(v));
+	if (v->have & (KVM_TRACE_W_USER_NS | KVM_TRACE_W_USER_NS_64))
+		put_part(t, &before, "user", v->user_ns);
+	if (v->have & (KVM_TRACE_W_HALT_NS | KVM_TRACE_W_HALT_NS_64))
+		put_part(t, &before, "halted", v->halt_ns);
+	if (v->have & (KVM_TRACE_W_POLL_NS | KVM_TRACE_W_POLL_NS_64))
+		put_part(t, &before, "polled", v->poll_ns);
+	if (v->have & (KVM_TRACE_W_RUNNABLE_NS | KVM_TRACE_W_RUNNABLE_NS_64))
+		put_part(t, &before, "runnable", v->runnable_ns);
+	if (!before[1])
+		put(t, ")");
+}
+
+/* Whether the detail of the exit tells that its access is a write. */
+static bool tells_write(const struct kvm_trace_vmexit *v)
+{
+	switch (v->class) {
+	case KVM_TRACE_CLASS_io:
+		return v->have & KVM_TRACE_W_IO;
+	case KVM_TRACE_CLASS_msr_read:
+	case KVM_TRACE_CLASS_msr_write:
+		return v->have & (KVM_TRACE_W_MSR | KVM_TRACE_W_MSR_VALUE);
+	case KVM_TRACE_CLASS_cr:
+		return v->have & KVM_TRACE_W_CR;
+	case KVM_TRACE_CLASS_page_fault:
+	case KVM_TRACE_CLASS_mmio:
+		return v->mmio & KVM_TRACE_MMIO_WRITE;
+	}
+	return false;
+}
+
+static void put_cpuid(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	const __u64 results = KVM_TRACE_W_CPUID_AX_BX | KVM_TRACE_W_CPUID_CX_DX;
+
+	if (v->have & (KVM_TRACE_W_CPUID_LEAF | KVM_TRACE_W_CPUID_INDEX | results))
+		put(t, " cpuid");
+	if (v->have & KVM_TRACE_W_CPUID_LEAF)
+		put(t, " leaf 0x%x", v->cpuid_leaf);
+	if (v->have & KVM_TRACE_W_CPUID_INDEX)
+		put(t, " index 0x%x", v->cpuid_index);
+	if (v->have & results)
+		put(t, " ->");
+	if (v->have & KVM_TRACE_W_CPUID_AX_BX)
+		put(t, " eax 0x%llx ebx 0x%llx", v->cpuid_ax_bx & 0xffffffff,
+		    v->cpuid_ax_bx >> 32);
+	if (v->have & KVM_TRACE_W_CPUID_CX_DX)
+		put(t, " ecx 0x%llx edx 0x%llx", v->cpuid_cx_dx & 0xffffffff,
+		    v->cpuid_cx_dx >> 32);
+}
+
+static void put_msr(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	const char *name = kvm_trace_msr_name(v->msr);
+
+	if (!(v->have & (KVM_TRACE_W_MSR | KVM_TRACE_W_MSR_VALUE)))
+		return;
+	switch (v->class) {
+	case KVM_TRACE_CLASS_msr_read:
+		put(t, " rdmsr");
+		break;
+	case KVM_TRACE_CLASS_msr_write:
+		put(t, " wrmsr");
+		break;
+	default:
+		put(t, " msr");
+	}
+	if (v->have & KVM_TRACE_W_MSR)
+		put(t, " 0x%x", v->msr);
+	if (v->have & KVM_TRACE_W_MSR && name)
+		put(t, " %s", name);
+	if (v->have & KVM_TRACE_W_MSR_VALUE)
+		put(t, " value 0x%llx", v->msr_value);
+	if (kvm_trace_vmexit_msr_faulted(v))
+		put(t, " faulted");
+}
+
+static void put_io(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	if (v->have & KVM_TRACE_W_IO)
+		put(t, " %s%s%s 0x%x size %u", v->io & KVM_TRACE_IO_REP ? "rep " : "",
+		    v->io & KVM_TRACE_IO_IN ? "in" : "out",
+		    v->io & KVM_TRACE_IO_STRING ? "s" : "",
+		    v->io >> KVM_TRACE_IO_PORT_SHIFT, v->io & KVM_TRACE_IO_SIZE);
+	else if (v->have & (KVM_TRACE_W_IO_VALUE | KVM_TRACE_W_IO_COUNT))
+		put(t, " io");
+	if (v->have & KVM_TRACE_W_IO_VALUE)
+		put(t, " value 0x%x", v->io_value);
+	if (v->have & KVM_TRACE_W_IO_COUNT)
+		put(t, " count %u", v->io_count);
+}
+
+static void put_mmio(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	if (!(v->have & (KVM_TRACE_W_MMIO | KVM_TRACE_W_MMIO_GPA | KVM_TRACE_W_MMIO_VALUE)))
+		return;
+	put(t, " mmio");
+	if (v->have & KVM_TRACE_W_MMIO)
+		put(t, " %s size %u", v->mmio & KVM_TRACE_MMIO_WRITE ? "write" : "read",
+		    v->mmio & KVM_TRACE_MMIO_SIZE);
+	if (v->have & KVM_TRACE_W_MMIO_VALUE)
+		put(t, " value 0x%llx", v->mmio_value);
+	if (v->have & KVM_TRACE_W_MMIO_GPA)
+		put(t, " gpa 0x%llx", v->mmio_gpa);
+	if (v->have & KVM_TRACE_W_MMIO && v->mmio >> KVM_TRACE_MMIO_COUNT_SHIFT != 1)
+		put(t, " count %u", v->mmio >> KVM_TRACE_MMIO_COUNT_SHIFT);
+}
+
+static void put_cr(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	static const char *const moves[] = {
+		[KVM_TRACE_CR_MOV_TO] = "mov to cr",
+		[KVM_TRACE_CR_MOV_FROM] = "mov from cr",
+		[KVM_TRACE_CR_CLTS] = "clts",
+		[KVM_TRACE_CR_LMSW] = "lmsw",
+	};
+	unsigned int kind = v->cr >> KVM_TRACE_CR_KIND_SHIFT & 3;
+
+	if (v->have & KVM_TRACE_W_CR) {
+		put(t, " %s", moves[kind]);
+		if (kind == KVM_TRACE_CR_MOV_TO || kind == KVM_TRACE_CR_MOV_FROM)
+			put(t, "%u", v->cr & KVM_TRACE_CR_NUMBER);
+	} else if (v->have & KVM_TRACE_W_CR_VALUE) {
+		put(t, " cr");
+	}
+	if (v->have & KVM_TRACE_W_CR_VALUE)
+		put(t, " value 0x%llx", v->cr_value);
+}
+
+static void put_exception(struct text *t, __u64 exception)
+{
+	unsigned int vector = exception & KVM_TRACE_EXCEPTION_VECTOR;
+	const char *name = kvm_trace_exception_name(vector);
+
+	if (name)
+		put(t, " exception #%s", name);
+	else
+		put(t, " exception 0x%x", vector);
+	if (exception & KVM_TRACE_EXCEPTION_ERR)
+		put(t, " error 0x%llx", exception >> KVM_TRACE_EXCEPTION_CODE_SHIFT);
+}
+
+static void put_times(struct text *t, unsigned int times)
+{
+	if (times != 1)
+		put(t, " (%u times)", times);
+}
+
+static void put_injected(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	unsigned int irqs = v->injected >> KVM_TRACE_INJECTED_IRQS_SHIFT & KVM_TRACE_INJECTED_IRQS;
+	unsigned int nmis = v->injected >> KVM_TRACE_INJECTED_NMIS_SHIFT & KVM_TRACE_INJECTED_NMIS;
+
+	if (v->have & (KVM_TRACE_W_INJECTED | KVM_TRACE_W_INJECTED_EXCEPTION))
+		put(t, " injected");
+	if (v->injected & KVM_TRACE_INJECTED_VEC)
+		put(t, " vector 0x%x", v->injected & KVM_TRACE_INJECTED_VECTOR);
+	else if (irqs)
+		put(t, " irq");
+	if (irqs || v->injected & KVM_TRACE_INJECTED_VEC)
+		put_times(t, irqs);
+	if (nmis) {
+		put(t, " nmi");
+		put_times(t, nmis);
+	}
+	if (v->have & KVM_TRACE_W_INJECTED_EXCEPTION)
+		put_exception(t, v->injected_exception);
+}
+
+static void put_user_reason(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	unsigned int reason = v->user_reason & KVM_TRACE_USER_REASON_EXIT;
+	int error = v->user_reason >> KVM_TRACE_USER_REASON_ERRNO_SHIFT;
+	const char *name = kvm_trace_user_exit_name(reason);
+
+	if (!(v->have & KVM_TRACE_W_USER_REASON))
+		return;
+	if (name)
+		put(t, " user_reason %s", name);
+	else
+		put(t, " user_reason %u", reason);
+	if (!error)
+		return;
+	name = strerrorname_np(error);
+	if (name)
+		put(t, " errno %s", name);
+	else
+		put(t, " errno %d", error);
+}
+
+static void put_abi(struct text *t, unsigned int abi)
+{
+	switch (abi) {
+	case 0:
+		put(t, " ?");
+		break;
+	case KVM_TRACE_ABI_KVM:
+		put(t, " KVM");
+		break;
+	case KVM_TRACE_ABI_HYPERV:
+		put(t, " Hyper-V");
+		break;
+	case KVM_TRACE_ABI_XEN:
+		put(t, " Xen");
+		break;
+	default:
+		put(t, " abi %u", abi);
+	}
+}
+
+static void put_number(struct text *t, __u64 nr, const struct hypercall *call)
+{
+	if (call)
+		put(t, " %s", call->name);
+	else
+		put(t, " 0x%llx", nr);
+}
+
+static void put_call(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	unsigned int abi = v->hypercall >> KVM_TRACE_HYPERCALL_ABI_SHIFT & 0xff;
+	__u32 nr = v->hypercall;
+
+	if (!(v->have & KVM_TRACE_W_HYPERCALL))
+		return;
+	put(t, " hypercall");
+	put_abi(t, abi);
+	put_number(t, nr, find_hypercall(abi, nr));
+}
+
+/* What the exit was about, then what KVM did of it, then how it came to the entry. */
+static void put_detail(struct text *t, const struct kvm_trace_vmexit *v)
+{
+	put_cpuid(t, v);
+	put_msr(t, v);
+	put_cr(t, v);
+	put_call(t, v);
+	if (v->have & KVM_TRACE_W_EXCEPTION)
+		put_exception(t, v->exception);
+	if (v->have & KVM_TRACE_W_HOST_VECTOR)
+		put(t, " host vector 0x%x", v->host_vector);
+	put_io(t, v);
+	put_mmio(t, v);
+	put_user_reason(t, v);
+	put_injected(t, v);
 }
 
 size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *buf, size_t size)
@@ -515,18 +884,16 @@ size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *
 	put_reason(&t, v);
 	if (v->have & KVM_TRACE_W_RIP)
 		put(&t, " rip 0x%llx", v->rip);
-	if (!(v->lacks & KVM_TRACE_LACKS_HOST_NS)) {
-		put(&t, " host ");
-		put_time(&t, v->host_ns);
-	}
+	if (!(v->lacks & KVM_TRACE_LACKS_HOST_NS))
+		put_host(&t, v);
 	if (v->have & (KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64)) {
 		put(&t, " guest ");
 		put_time(&t, v->guest_ns);
 	}
-	put_flags(&t, v->flags);
+	put_all_flags(&t, v);
 	if (v->have & KVM_TRACE_W_GPA)
 		put(&t, " gpa 0x%llx", v->gpa);
-	if (v->flags & KVM_TRACE_F_WRITE)
+	if (v->flags & KVM_TRACE_F_WRITE && !tells_write(v))
 		put(&t, " write");
 	if (v->have & KVM_TRACE_W_INFO1)
 		put(&t, " info1 0x%llx", v->info1);
@@ -542,29 +909,9 @@ size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *
 	}
 	if (v->have & KVM_TRACE_W_UNTRACED)
 		put(&t, " untraced %d", v->untraced);
+	put_detail(&t, v);
 	put_end(&t, v->unknown, v->truncated);
 	return t.len;
-}
-
-static void put_number(struct text *t, const struct kvm_trace_hypercall *h,
-		       const struct hypercall *call)
-{
-	switch (h->abi) {
-	case 0:
-		put(t, " ?");
-		break;
-	case KVM_TRACE_ABI_KVM:
-		put(t, " KVM");
-		break;
-	default:
-		put(t, " abi %u", h->abi);
-	}
-	if (h->lacks & KVM_TRACE_LACKS_NR)
-		put(t, " ?");
-	else if (call)
-		put(t, " %s", call->name);
-	else
-		put(t, " 0x%llx", h->nr);
 }
 
 size_t kvm_trace_hypercall_text(const struct kvm_trace_hypercall *h, __u32 pid,
@@ -579,7 +926,11 @@ size_t kvm_trace_hypercall_text(const struct kvm_trace_hypercall *h, __u32 pid,
 		call = find_hypercall(h->abi, h->nr);
 	put_who(&t, h->vm, pid, h->vcpu, h->lacks);
 	put(&t, " hypercall");
-	put_number(&t, h, call);
+	put_abi(&t, h->abi);
+	if (h->lacks & KVM_TRACE_LACKS_NR)
+		put(&t, " ?");
+	else
+		put_number(&t, h->nr, call);
 	for (i = 0; i < KVM_TRACE_HC_ARGS; i++) {
 		if (KVM_TRACE_HC_ARG(h->have, i) == KVM_TRACE_HC_ARG_ABSENT)
 			continue;
@@ -654,8 +1005,7 @@ size_t kvm_trace_vcpu_text(const struct kvm_trace_vcpu *c, char *buf, size_t siz
 size_t kvm_trace_lost_text(const struct kvm_trace_lost *l, __u32 pid, char *buf, size_t size)
 {
 	struct text t = { buf, size, 0 };
-	const char *why = NULL;
-	size_t i;
+	const char *why = NAME_OF(losses, l->why);
 
 	put_who(&t, l->vm, pid, l->vcpu, l->lacks);
 	if (l->lacks & KVM_TRACE_LACKS_COUNT)
@@ -666,9 +1016,6 @@ size_t kvm_trace_lost_text(const struct kvm_trace_lost *l, __u32 pid, char *buf,
 		put(&t, " since ");
 		put_clock(&t, l->since);
 	}
-	for (i = 0; i < ARRAY_SIZE(losses); i++)
-		if (losses[i].value == l->why)
-			why = losses[i].name;
 	if (why)
 		put(&t, " %s", why);
 	else if (l->why)

@@ -14,7 +14,7 @@
 #include <kvm_trace/exit_reasons.h>
 
 /* A buffer of this size holds the line of any record. */
-#define KVM_TRACE_TEXT_SIZE	1024
+#define KVM_TRACE_TEXT_SIZE	2048
 
 /*
  * Fields that have no value for "not known". A reader of fields by name that
@@ -35,20 +35,45 @@
 /**
  * struct kvm_trace_vmexit - a decoded vmexit record
  * @host_ns: from the exit to the entry, in ns
+ * @words: the first two masks of the tail, as stored
+ * @have: words that were read, KVM_TRACE_W_*
  * @rip: guest RIP at the exit
  * @gpa: faulting guest-physical address
- * @guest_ns: time in the guest before the exit, in ns, of GUEST_NS_64 or GUEST_NS
  * @info1: SVM EXITINFO1, VMX exit qualification
  * @info2: SVM EXITINFO2, VMX IDT-vectoring information
  * @reason_hi: native reason >> 16
  * @entry_ns: local_clock() at the entry
+ * @guest_ns: time in the guest before the exit, in ns, of GUEST_NS_64 or GUEST_NS
+ * @user_ns: part of @host_ns outside KVM_RUN, of either size as @guest_ns
+ * @halt_ns: part of @host_ns halted in KVM, likewise
+ * @poll_ns: part of @halt_ns in which KVM polled, likewise
+ * @runnable_ns: ns of @host_ns in which the thread waited for a CPU, likewise
+ * @msr_value: value that was read or written
+ * @mmio_gpa: guest-physical address of @mmio, if it is not @gpa
+ * @mmio_value: what @mmio read or wrote
+ * @cr_value: value moved to or from @cr
+ * @exception: exception that caused the exit, KVM_TRACE_EXCEPTION_*
+ * @injected_exception: exception that the entry injects, in the same form
+ * @cpuid_ax_bx: results, EBX in bits 63:32, EAX in bits 31:0
+ * @cpuid_cx_dx: results, EDX in bits 63:32, ECX in bits 31:0
+ * @hypercall: hypercall of the exit, KVM_TRACE_ABI_* in bits 39:32, number in bits 31:0
  * @vm: number of the VM, 0 if not known
  * @seq: record counter of the vCPU
- * @words: first mask of the tail, as stored
- * @have: words that were read, KVM_TRACE_W_*
  * @intr_info: what was being delivered at the exit, or caused it
  * @error_code: error code of @intr_info
  * @untraced: exits that KVM counted beyond the recorded one
+ * @flags_hi: KVM_TRACE_F2_*
+ * @msr: index of the MSR
+ * @io: I/O instruction, KVM_TRACE_IO_*
+ * @cpuid_leaf: EAX of CPUID
+ * @cpuid_index: ECX of CPUID
+ * @injected: interrupts and NMIs, KVM_TRACE_INJECTED_*
+ * @user_reason: why KVM_RUN returned, KVM_TRACE_USER_REASON_*
+ * @io_value: value of @io
+ * @io_count: elements that INS or OUTS moved
+ * @mmio: last access of MMIO, KVM_TRACE_MMIO_*
+ * @cr: access of a control register, KVM_TRACE_CR_*
+ * @host_vector: vector of the host's interrupt
  * @lacks: KVM_TRACE_LACKS_*
  * @unknown: number of words that this decoder stepped over
  * @vcpu: vCPU id
@@ -57,23 +82,51 @@
  * @isa: KVM_TRACE_ISA_*, 0 if not known
  * @class: KVM_TRACE_CLASS_*
  * @truncated: the tail ends before its last word
+ *
+ * A field of a word has the word's name in lower case, and is 0 if the record
+ * does not have the word.
  */
 struct kvm_trace_vmexit {
 	__u64 host_ns;
+	__u64 words;
+	__u64 have;
 	__u64 rip;
 	__u64 gpa;
-	__u64 guest_ns;
 	__u64 info1;
 	__u64 info2;
 	__u64 reason_hi;
 	__u64 entry_ns;
+	__u64 guest_ns;
+	__u64 user_ns;
+	__u64 halt_ns;
+	__u64 poll_ns;
+	__u64 runnable_ns;
+	__u64 msr_value;
+	__u64 mmio_gpa;
+	__u64 mmio_value;
+	__u64 cr_value;
+	__u64 exception;
+	__u64 injected_exception;
+	__u64 cpuid_ax_bx;
+	__u64 cpuid_cx_dx;
+	__u64 hypercall;
 	__u32 vm;
 	__u32 seq;
-	__u32 words;
-	__u32 have;
 	__u32 intr_info;
 	__u32 error_code;
 	__s32 untraced;
+	__u32 flags_hi;
+	__u32 msr;
+	__u32 io;
+	__u32 cpuid_leaf;
+	__u32 cpuid_index;
+	__u32 injected;
+	__u32 user_reason;
+	__u32 io_value;
+	__u32 io_count;
+	__u32 mmio;
+	__u32 cr;
+	__u32 host_vector;
 	__u32 lacks;
 	__u32 unknown;
 	__u16 vcpu;
@@ -211,6 +264,27 @@ bool kvm_trace_vmexit_record(struct kvm_trace_vmexit *v, const void *record, siz
 __u64 kvm_trace_vmexit_code(const struct kvm_trace_vmexit *v);
 
 /**
+ * kvm_trace_vmexit_handling_ns() - the part of host_ns that KVM and the host took
+ * @v: decoded record
+ *
+ * What remains without user space and without halts; all of it if the words
+ * USER_NS and HALT_NS were not among those that the record may have.
+ *
+ * Return: nanoseconds; 0 if damaged parts are more than the whole.
+ */
+__u64 kvm_trace_vmexit_handling_ns(const struct kvm_trace_vmexit *v);
+
+/**
+ * kvm_trace_vmexit_msr_faulted() - did an RDMSR or WRMSR end with #GP
+ * @v: decoded record
+ *
+ * Return: true if the exit is of such an instruction, and the entry injects a
+ * general-protection fault; by the flag INJECTED_EXCEPTION alone where the
+ * word that tells the vector is absent.
+ */
+bool kvm_trace_vmexit_msr_faulted(const struct kvm_trace_vmexit *v);
+
+/**
  * kvm_trace_vmexit_text() - the line of a vmexit record
  * @v: decoded record
  * @pid: process id of the VMM, 0 if not known
@@ -332,5 +406,29 @@ const char *kvm_trace_reason_name(unsigned int isa, __u64 code);
  * Return: the name, or NULL if the class is not known.
  */
 const char *kvm_trace_class_name(unsigned int class);
+
+/**
+ * kvm_trace_msr_name() - name of an MSR
+ * @index: what ECX of RDMSR and WRMSR is
+ *
+ * Return: the name, or NULL if the MSR is none of the well-known ones.
+ */
+const char *kvm_trace_msr_name(__u32 index);
+
+/**
+ * kvm_trace_exception_name() - name of an exception
+ * @vector: its vector
+ *
+ * Return: the name ("GP"), or NULL if the vector is none of an exception.
+ */
+const char *kvm_trace_exception_name(unsigned int vector);
+
+/**
+ * kvm_trace_user_exit_name() - name of a reason to return to user space
+ * @reason: KVM_EXIT_* of uapi linux/kvm.h
+ *
+ * Return: the name ("MMIO"), or NULL if the reason is not known.
+ */
+const char *kvm_trace_user_exit_name(unsigned int reason);
 
 #endif /* _KVM_TRACE_DECODE_H */

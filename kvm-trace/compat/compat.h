@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Differences between the kernels that the module is built for, and nothing
- * else. Asked for by symbol or field, not by version.
+ * else. Asked for by symbol or field, not by version; what a preprocessor
+ * cannot ask for, fields.mk asks.
  */
 #ifndef _KVM_TRACE_COMPAT_H
 #define _KVM_TRACE_COMPAT_H
 
+#include <linux/bitops.h>
+#include <linux/kvm_host.h>
 #include <linux/slab.h>
+
+#include <asm/svm.h>
 
 /*
  * "mm/slab: introduce kmem_cache flag SLAB_NO_MERGE" (Linux 6.5). Without it
@@ -16,5 +21,67 @@
 #ifndef SLAB_NO_MERGE
 #define SLAB_NO_MERGE 0
 #endif
+
+/*
+ * "KVM: SVM: Treat exit_code as an unsigned 64-bit value through all of KVM",
+ * between 6.12 and 7.3, made it so in kvm_nested_vmexit_inject too.
+ */
+#define KVM_TRACE_EXIT_CODE \
+	typeof(((struct vmcb_control_area *)0)->exit_code)
+
+/*
+ * RIP is one of arch.regs, and arch.regs_avail a word, up to 6.12; in 7.3 RIP is
+ * apart, in arch.rip, and regs_avail a bitmap.
+ */
+#ifdef KVM_TRACE_RIP_IN_REGS
+#define kvm_trace_rip(vcpu)	((vcpu)->arch.regs[VCPU_REGS_RIP])
+#define kvm_trace_rip_known(vcpu) \
+	((vcpu)->arch.regs_avail & BIT(VCPU_REGS_RIP))
+#else
+#define kvm_trace_rip(vcpu)	((vcpu)->arch.rip)
+#define kvm_trace_rip_known(vcpu) \
+	test_bit(VCPU_REG_RIP, (vcpu)->arch.regs_avail)
+#endif
+
+/**
+ * kvm_trace_hyperv_guest() - whether the guest's hypercalls are Hyper-V's
+ * @vcpu: the vCPU
+ *
+ * "KVM: x86: Make Hyper-V emulation optional" (Linux 6.8) made the fields
+ * depend on CONFIG_KVM_HYPERV.
+ *
+ * Return: true if they are; then KVM does not take them for its own
+ */
+static inline bool kvm_trace_hyperv_guest(const struct kvm_vcpu *vcpu)
+{
+#if IS_ENABLED(CONFIG_KVM_HYPERV) || defined(KVM_TRACE_HYPERV_ALWAYS)
+	return vcpu->arch.hyperv_enabled &&
+	       vcpu->kvm->arch.hyperv.hv_guest_os_id;
+#else
+	return false;
+#endif
+}
+
+/**
+ * kvm_trace_xen_guest() - whether the guest's hypercalls are Xen's
+ * @vcpu: the vCPU
+ *
+ * "KVM: x86/xen: Move kvm_xen_hvm_config field into kvm_xen", between 6.12 and
+ * 7.3, moved the field.
+ *
+ * Return: true if they are
+ */
+static inline bool kvm_trace_xen_guest(const struct kvm_vcpu *vcpu)
+{
+#if !IS_ENABLED(CONFIG_KVM_XEN)
+	return false;
+#elif defined(KVM_TRACE_XEN_CONFIG_IN_ARCH)
+	return vcpu->kvm->arch.xen_hvm_config.flags &
+	       KVM_XEN_HVM_CONFIG_INTERCEPT_HCALL;
+#else
+	return vcpu->kvm->arch.xen.hvm_config.flags &
+	       KVM_XEN_HVM_CONFIG_INTERCEPT_HCALL;
+#endif
+}
 
 #endif /* _KVM_TRACE_COMPAT_H */

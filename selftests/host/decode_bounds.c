@@ -4,6 +4,10 @@
  * random bytes, in buffers of exactly their size, under AddressSanitizer; and
  * never writes past the end of the text. What the text says is tested elsewhere.
  */
+#include <kvm_trace/exception_names.h>
+#include <kvm_trace/hypercalls.h>
+#include <kvm_trace/msr_names.h>
+#include <kvm_trace/user_exits.h>
 #include "decode_encode.h"
 #include "decode_golden.h"
 #include "tap.h"
@@ -74,7 +78,7 @@ static void random_tails(void)
 	char text[KVM_TRACE_TEXT_SIZE];
 	unsigned int i, whole = 0, truncated = 0;
 	struct kvm_trace_vmexit v;
-	__u8 bytes[256];
+	__u8 bytes[512];
 	size_t size, n;
 	void *copy;
 
@@ -87,13 +91,15 @@ static void random_tails(void)
 		memset(&v, 0, sizeof(v));
 		v.isa = random_64() & 3;
 		v.reason = random_64();
+		v.flags = random_64();
+		v.class = random_64() % KVM_TRACE_CLASS_COUNT;
 		kvm_trace_vmexit_tail(&v, copy, size);
 		kvm_trace_vmexit_text(&v, 0, text, sizeof(text));
 		whole += !v.truncated;
 		memset(&h, 0, sizeof(h));
 		/* One in two without a reserved size, so that words are reached. */
 		h.present = random_64() & (random_64() & 1 ? 0xffff5555 : 0xffffffff);
-		h.abi = random_64() & 1;
+		h.abi = random_64() & 3;
 		kvm_trace_hypercall_tail(&h, copy, size);
 		kvm_trace_hypercall_text(&h, 0, text, sizeof(text));
 		truncated += h.truncated;
@@ -136,6 +142,34 @@ static void random_records(void)
 	tap_end();
 }
 
+#define NAME_OF_CODE(code, name, class) #name,
+#define NAME_OF_NUMBER(number, name) #name,
+#define NAME_OF_CALL(number, name, count, a0, a1, a2, a3) #name,
+
+/* Names of a vmexit line of which all bits set choose the number, or a short name. */
+static size_t longest_names(void)
+{
+	static const char *const names[][256] = {
+		{ KVM_TRACE_SVM_REASONS(NAME_OF_CODE) },
+		{ KVM_TRACE_SVM_REASONS_WIDE(NAME_OF_CODE) },
+		{ KVM_TRACE_MSRS(NAME_OF_NUMBER) },
+		{ KVM_TRACE_KVM_HYPERCALLS(NAME_OF_CALL) },
+		{ KVM_TRACE_EXCEPTIONS(NAME_OF_NUMBER) },
+		{ KVM_TRACE_USER_EXITS(NAME_OF_NUMBER) },
+		{ "ENOTRECOVERABLE" },
+	};
+	size_t i, n, longest, sum = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		longest = 0;
+		for (n = 0; n < ARRAY_SIZE(names[i]) && names[i][n]; n++)
+			if (strlen(names[i][n]) > longest)
+				longest = strlen(names[i][n]);
+		sum += longest;
+	}
+	return sum;
+}
+
 /* No bit pattern gives a line that KVM_TRACE_TEXT_SIZE cuts. */
 static void longest_line(void)
 {
@@ -146,13 +180,14 @@ static void longest_line(void)
 	size_t len = 0, n;
 
 	tap_begin("the_longest_lines_fit_a_buffer_of_KVM_TRACE_TEXT_SIZE");
-	/* The longest names are of SVM; an unknown code of 64 bits is as long. */
 	memset(&v, 0xff, sizeof(v));
 	v.isa = KVM_TRACE_ISA_SVM;
 	v.lacks = 0;
 	v.truncated = true;
-	n = kvm_trace_vmexit_text(&v, ~0u, text, sizeof(text));
-	len = n > len ? n : len;
+	for (v.class = 0; v.class < KVM_TRACE_CLASS_COUNT; v.class++) {
+		n = kvm_trace_vmexit_text(&v, ~0u, text, sizeof(text)) + longest_names();
+		len = n > len ? n : len;
+	}
 	memset(&h, 0xff, sizeof(h));
 	h.truncated = true;
 	h.reserved = true;
@@ -168,7 +203,7 @@ static void longest_line(void)
 	c.vmm = c.name;
 	n = kvm_trace_vcpu_text(&c, text, sizeof(text));
 	len = n > len ? n : len;
-	tap_note("longest line: %zu bytes", len);
+	tap_note("no line is longer than %zu bytes", len);
 	tap_expect(len < KVM_TRACE_TEXT_SIZE, "%zu bytes", len);
 	tap_end();
 }

@@ -43,14 +43,26 @@ static inline void add_common(struct record *r)
 
 static inline void encode_vmexit(struct record *r, const struct kvm_trace_vmexit *v)
 {
-	const __u64 words[31] = {
+	const __u64 words[64] = {
 		[0] = v->rip, v->gpa, v->guest_ns, v->info1, v->info2, v->reason_hi, v->entry_ns,
-		[16] = v->guest_ns, v->intr_info, v->error_code, v->untraced,
+		v->user_ns, v->halt_ns, v->poll_ns, v->runnable_ns, v->msr_value, v->mmio_gpa,
+		v->mmio_value, v->cr_value, v->exception,
+		[16] = v->guest_ns, v->intr_info, v->error_code, v->untraced, v->flags_hi,
+		v->user_ns, v->halt_ns, v->poll_ns, v->runnable_ns, v->msr, v->io,
+		v->cpuid_leaf, 0, v->injected, v->user_reason,
+		[32] = v->cpuid_ax_bx, v->cpuid_cx_dx, v->injected_exception, v->hypercall,
+		[48] = v->cpuid_index, v->io_value, v->io_count, v->mmio, v->cr, v->host_vector,
 	};
-	unsigned int bit, tail = v->have ? 4 : 0;
+	const __u32 second = v->have >> 32;
+	const __u32 first = (__u32)v->have | (second ? 1u << 31 : 0);
+	unsigned int bit, tail = 0;
 
-	for (bit = 0; bit < 31; bit++)
-		if (v->have & 1u << bit)
+	if (first)
+		tail += 4;
+	if (second)
+		tail += 4;
+	for (bit = 0; bit < 64; bit++)
+		if (v->have & 1ull << bit)
 			tail += KVM_TRACE_W_SIZE(bit);
 	add_common(r);
 	add(r, v->host_ns, 8);
@@ -62,10 +74,12 @@ static inline void encode_vmexit(struct record *r, const struct kvm_trace_vmexit
 	add(r, v->flags, 2);
 	add(r, v->isa, 1);
 	add(r, v->class, 1);
-	if (v->have)
-		add(r, v->have, 4);
-	for (bit = 0; bit < 31; bit++)
-		if (v->have & 1u << bit)
+	if (first)
+		add(r, first, 4);
+	if (second)
+		add(r, second, 4);
+	for (bit = 0; bit < 64; bit++)
+		if (v->have & 1ull << bit)
 			add(r, words[bit], KVM_TRACE_W_SIZE(bit));
 }
 

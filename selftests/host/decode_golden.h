@@ -50,7 +50,7 @@ static inline void golden_bytes(struct golden *g, char *line, const char *path, 
 
 static inline void golden_read(struct golden *g, const char *dir, const char *name)
 {
-	char path[4096], line[2048];
+	char path[4096], line[2 * KVM_TRACE_TEXT_SIZE];
 	unsigned int n = 0;
 	bool bytes = false;
 	FILE *f;

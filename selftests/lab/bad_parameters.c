@@ -11,7 +11,7 @@
 #include "trace.h"
 
 static const char * const wrong[] = {
-	"words=speed", "words=", "min_host_ns=soon", "max_vcpus=many",
+	"words=speed", "words=", "min_host_ns=soon", "max_vcpus=many", "max_vcpus=0",
 };
 
 int main(void)

@@ -25,6 +25,7 @@
 struct choice {
 	u32 vm;
 	u16 reason;
+	u8 isa;		/* the one that is not here */
 	u64 host_ns;
 };
 
@@ -56,7 +57,7 @@ static bool passes(enum filter filter, const struct kvm_trace_vmexit *r, const s
 	case BY_FLAGS:
 		return r->flags & KVM_TRACE_F_USERSPACE;
 	case BY_ISA:
-		return r->isa == KVM_TRACE_ISA_VMX;
+		return r->isa == c->isa;
 	case BY_SEQ:
 		return r->seq < 50;
 	default:
@@ -87,7 +88,7 @@ static void filter_text(enum filter filter, const struct choice *c, char *text, 
 		snprintf(text, bytes, "flags & %u", KVM_TRACE_F_USERSPACE);
 		break;
 	case BY_ISA:
-		snprintf(text, bytes, "isa == %u", KVM_TRACE_ISA_VMX);
+		snprintf(text, bytes, "isa == %u", c->isa);
 		break;
 	case BY_SEQ:
 		snprintf(text, bytes, "seq < 50");
@@ -187,6 +188,7 @@ static void choose(struct choice *choice)
 	for (i = 0; i < count && all[i].r.class != KVM_TRACE_CLASS_cpuid; i++)
 		;
 	choice->reason = all[i].r.reason;
+	choice->isa = cpu_is_intel() ? KVM_TRACE_ISA_SVM : KVM_TRACE_ISA_VMX;
 	qsort(all, count, sizeof(*all), by_host_ns);
 	choice->host_ns = all[count / 2].r.host_ns;
 	free(all);

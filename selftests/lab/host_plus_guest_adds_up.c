@@ -19,7 +19,7 @@ static void compare(const struct vmexit *before, const struct vmexit *v)
 	const struct kvm_trace_vmexit *r = &v->r;
 	u64 between = r->entry_ns - before->r.entry_ns;
 
-	tap_expect((r->have & WORDS) == WORDS, "seq %u has words 0x%x", r->seq, r->have);
+	tap_expect((r->have & WORDS) == WORDS, "seq %u has words 0x%llx", r->seq, r->have);
 	/* Where the exit is stamped late, being switched out ends guest time. */
 	if ((r->flags & KVM_TRACE_F_LATE_STAMP) && r->host_ns + r->guest_ns < between)
 		return;

@@ -3,6 +3,7 @@
  * Recordings of kvm_trace's events and of KVM's own. Decoding is done by
  * perf-plugins/decode.c, fields of KVM's events are read by name.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,10 @@
 
 #include "records.h"
 #include "tap.h"
+
+/* A probe on what KVM runs for an exit unless it enters again at once. */
+#define PROBE_SYSTEM	"kvm_trace_test"
+#define PROBE_EVENT	"handle_exit"
 
 static const struct {
 	const char *system, *name;
@@ -21,7 +26,35 @@ static const struct {
 	{ "kvm", "kvm_exit" },
 	{ "kvm", "kvm_entry" },
 	{ "kvm", "kvm_hypercall" },
+	{ "kvm", "kvm_hv_hypercall" },
+	{ "kvm", "kvm_xen_hypercall" },
+	{ "kvm", "kvm_userspace_exit" },
+	{ "kvm", "kvm_page_fault" },
+	{ "kvm", "kvm_cpuid" },
+	{ "kvm", "kvm_msr" },
+	{ "kvm", "kvm_pio" },
+	{ "kvm", "kvm_mmio" },
+	{ "kvm", "kvm_fast_mmio" },
+	{ "kvm", "kvm_cr" },
+	{ "kvm", "kvm_inj_virq" },
+	{ "kvm", "kvm_inj_exception" },
+	{ "kvm", "kvm_emulate_insn" },
+	{ "kvm", "kvm_async_pf_not_present" },
+	{ "kvm", "kvm_vcpu_wakeup" },
+	{ "kvm", "kvm_halt_poll_ns" },
+	{ PROBE_SYSTEM, PROBE_EVENT },
 };
+
+static void make_probe(void)
+{
+	const char *text = cpu_is_intel() ?
+		"p:" PROBE_SYSTEM "/" PROBE_EVENT " vmx_handle_exit" :
+		"p:" PROBE_SYSTEM "/" PROBE_EVENT " svm_handle_exit";
+
+	errno = -tracefs_write(text, "kprobe_events");
+	if (errno)
+		tap_die("probe of KVM's handler of exits");
+}
 
 /**
  * recorder_start() - attach to events and record, from the first moment on
@@ -34,6 +67,9 @@ void recorder_start(struct recorder *recorder, unsigned int what, size_t ring_mi
 	struct trace_event *chosen[REC_EVENTS];
 	unsigned int i, n = 0;
 
+	if (what & REC_HANDLE_EXIT)
+		make_probe();
+	recorder->what = what;
 	for (i = 0; i < REC_EVENTS; i++) {
 		if (!(what & (1u << i)))
 			continue;
@@ -60,6 +96,8 @@ void recorder_stop(struct recorder *recorder)
 void recorder_close(struct recorder *recorder)
 {
 	trace_close(&recorder->session);
+	if (recorder->what & REC_HANDLE_EXIT)
+		tracefs_write("-:" PROBE_SYSTEM "/" PROBE_EVENT, "kprobe_events");
 }
 
 /**

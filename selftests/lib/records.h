@@ -17,14 +17,19 @@
 #define REC_VCPU	0x02
 #define REC_HYPERCALL	0x04
 #define REC_LOST	0x08
+#define REC_OURS	(REC_VMEXIT | REC_VCPU | REC_HYPERCALL | REC_LOST)
 #define REC_KVM_EXIT	0x10
 #define REC_KVM_ENTRY	0x20
 #define REC_KVM_HYPERCALL 0x40
-#define REC_OURS	(REC_VMEXIT | REC_VCPU | REC_HYPERCALL | REC_LOST)
+/* All of KVM's events that tell what a word or a flag of ours tells. */
+#define REC_KVM_PATH	0xfffff0
+#define REC_HANDLE_EXIT	0x800000
+#define REC_PATH	(REC_OURS | REC_KVM_PATH)
 
-#define REC_EVENTS	7
+#define REC_EVENTS	24
 
 struct recorder {
+	unsigned int what;
 	struct trace_session session;
 	struct trace_event events[REC_EVENTS];
 };

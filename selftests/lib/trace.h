@@ -13,7 +13,7 @@
 #include "types.h"
 
 #define TRACE_MAX_FIELDS	64
-#define TRACE_MAX_EVENTS	8
+#define TRACE_MAX_EVENTS	32
 #define TRACEFS			"/sys/kernel/tracing"
 
 struct trace_field {

@@ -24,14 +24,18 @@
 #define VM_PD		0x3000u	/* four tables: 4 GiB of identity mapping */
 #define VM_GDT		0x7000u
 #define VM_IDT		0x8000u
-#define VM_NMI_HANDLER	0x9000u
-#define VM_PF_HANDLER	0x9100u
+#define VM_HANDLERS	0x9000u	/* of exceptions and interrupts, one behind the other */
 #define VM_AREA		0x100000u
 #define VM_MMIO		0xd0000000u	/* no memory there */
+#define VM_MMIO_EVENT	0x4000		/* above it, with VM_IOEVENTFD: a write of 4 bytes */
+#define VM_MMIO_FAST	0x5000		/* the same: a write of any size */
 #define VM_UNMAPPED	0x100000000ull	/* not in the page tables */
 
 #define AREA_CODE	0x0u
 #define AREA_STACK	0x8000u
+#define AREA_DATA	0x9000u	/* of string I/O */
+#define AREA_PAGE	0xe000u	/* fresh when it is asked for, and starts with RET */
+#define AREA_LATE	0xf000u	/* with VM_LATE_PAGE: user space takes its time to fill it */
 #define AREA_FRESH	0x10000u
 #define AREA_FRESH_PAGES 128u
 
@@ -40,8 +44,25 @@
 #define SEL_DATA	0x10
 #define SEL_CODE32	0x18
 
+/* Vectors of interrupts that have a handler. */
+#define VECTOR_IRQ	0x31	/* of user space */
+#define VECTOR_APIC	0x32	/* of the local APIC; its handler writes EOI */
+
+/* MSRs whose accesses go to user space, with VM_MSR_FILTER. */
+#define MSR_USER	0x10a00000
+#define MSR_USER_ERROR	0x10a00001	/* user space refuses it */
+#define MSR_USER_NMI	0x10a00002	/* user space refuses it and asks for an NMI */
+
 enum vm_flags {
-	VM_IRQCHIP = 1,		/* local APIC and I/O APIC in the kernel */
+	VM_IRQCHIP	= 0x01,	/* local APIC, I/O APIC and PIC in the kernel */
+	VM_MSR_FILTER	= 0x02,
+	VM_IOEVENTFD	= 0x04,
+	VM_LATE_PAGE	= 0x08,
+	VM_GUEST_DEBUG	= 0x10,	/* breakpoints exit to user space */
+	VM_HYPERV	= 0x20,	/* CPUID tells of Hyper-V instead of KVM */
+	VM_NO_IRQCHIP	= 0x40,	/* what needs it cannot be with VM_IRQCHIP */
+	VM_XEN		= 0x80,	/* hypercalls are Xen's; see vm_has_xen() */
+	VM_EMULATION	= 0x100, /* KVM emulates what stands behind UD2 and "kvm" */
 };
 
 enum vcpu_mode {
@@ -54,6 +75,8 @@ struct vm {
 	unsigned int nr_vcpus, max_vcpus, flags;
 	u8 *mem;
 	size_t mem_bytes;
+	int late_fd, eventfd;
+	pthread_t late_thread;
 };
 
 struct vcpu {
@@ -72,10 +95,13 @@ struct vcpu {
 	volatile bool stop;	/* see guest_stop() */
 };
 
+bool cpu_is_intel(void);
 void run_on_cpu(unsigned int cpu);
 int vm_kvm_fd(void);
 void vm_kvm_close(void);
+bool vm_has_xen(void);
 void vm_create(struct vm *vm, unsigned int max_vcpus, unsigned int flags);
+void vm_set_halt_poll(struct vm *vm, u64 ns);
 void vm_destroy(struct vm *vm);
 void vcpu_create(struct vm *vm, struct vcpu *vcpu, unsigned int id);
 void vcpu_destroy(struct vcpu *vcpu);

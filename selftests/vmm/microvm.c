@@ -79,7 +79,8 @@ int main(int argc, char **argv)
 	};
 	static struct vcpu vcpus[MAX_VMS][MAX_VCPUS];
 	static struct vm vms[MAX_VMS];
-	unsigned int kinds = KIND_MIX, flags = 0, nr_vms = 1, nr_vcpus = 1, first = 0, m, i;
+	u64 kinds = KIND_MIX;
+	unsigned int flags = 0, nr_vms = 1, nr_vcpus = 1, first = 0, m, i;
 	u64 count = 1000, ticks, exits = 0;
 	bool wait = false;
 	int option, max_ids;
@@ -124,8 +125,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "microvm: '%s' is not an option: see --help\n", argv[optind]);
 		return 2;
 	}
-	if ((flags & VM_IRQCHIP) && (kinds & KIND_BIT(KIND_hlt))) {
-		fprintf(stderr, "microvm: --irqchip and kind hlt: nothing ends a hlt there\n");
+	flags |= guest_needs(kinds);
+	if ((flags & VM_IRQCHIP) && (flags & VM_NO_IRQCHIP)) {
+		fprintf(stderr,
+			"microvm: kinds with and without --irqchip cannot be in one VM: run them apart\n");
 		return 2;
 	}
 

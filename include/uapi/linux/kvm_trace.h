@@ -85,7 +85,7 @@
 #define KVM_TRACE_F_PAGE_FAULT		0x0010	/* KVM mapped a page (pf_fixed grew) */
 #define KVM_TRACE_F_EMULATED		0x0020	/* KVM emulated an instruction */
 #define KVM_TRACE_F_MMIO		0x0040	/* user-space MMIO (mmio_exits grew) */
-#define KVM_TRACE_F_INJECTED		0x0080	/* interrupt or NMI injected */
+#define KVM_TRACE_F_INJECTED		0x0080	/* interrupt or NMI injected by KVM */
 #define KVM_TRACE_F_WRITE		0x0100	/* the access that caused the exit is a write */
 #define KVM_TRACE_F_CLAMPED		0x0200	/* clock went back: times not below 0, but wrong */
 #define KVM_TRACE_F_NESTED		0x0400	/* a nested guest ran at the exit */
@@ -93,7 +93,7 @@
 #define KVM_TRACE_F_ENTRY_FAILED	0x1000	/* the VM entry failed */
 #define KVM_TRACE_F_PROTECTED		0x2000	/* protected guest: registers not read */
 #define KVM_TRACE_F_LATE_STAMP		0x4000	/* kvm_exit fired late (SVM, 6.1): bounds only */
-#define KVM_TRACE_F_MORE		0x8000	/* reserved for a second word of flags */
+#define KVM_TRACE_F_MORE		0x8000	/* set just if there is a word FLAGS_HI */
 
 /* Bit and name of each flag, as decoders print it. */
 #define KVM_TRACE_FLAGS(X)				\
@@ -115,66 +115,322 @@
 	X(KVM_TRACE_F_MORE,		"more")
 
 /*
- * The tail of kvm_trace:vmexit. Empty (length 0), or
+ * More flags, in the word FLAGS_HI: what takes some of KVM's tracepoints or a
+ * longer look to know.
  *
- *	__u32 words;		presence bits, KVM_TRACE_W_*
- *	...			one word per set bit, lowest bit first
+ *	 31            11 10   9   8   7   6   5   4   3   2   1   0
+ *	+----------------+---+---+---+---+---+---+---+---+---+---+---+
+ *	|       0        |   |   |   |   |   |   |   |   |   |   |   |
+ *	+----------------+---+---+---+---+---+---+---+---+---+---+---+
+ *	                   |   |   |   |   |   |   |   |   |   |   +- FAST_MMIO
+ *	                   |   |   |   |   |   |   |   |   |   +----- INJECTED_NMI
+ *	                   |   |   |   |   |   |   |   |   +--------- INJECTED_EXCEPTION
+ *	                   |   |   |   |   |   |   |   +------------- HALT_POLL
+ *	                   |   |   |   |   |   |   +----------------- FASTPATH
+ *	                   |   |   |   |   |   +--------------------- ASYNC_PF
+ *	                   |   |   |   |   +------------------------- REFLECTED
+ *	                   |   |   |   +----------------------------- IMMEDIATE_EXIT
+ *	                   |   |   +--------------------------------- APICV
+ *	                   |   +------------------------------------- FETCH
+ *	                   +----------------------------------------- PARTIAL
  *
- * Bits 0 to 15 are words of 8 bytes, bits 16 to 30 words of 4 bytes, so a
- * decoder can step over a word that it does not know. If bit 31 is set, a
- * second mask with the same rule follows the first at once, before the
- * words; its words follow those of the first. Words are packed and not
- * aligned. A word that would say nothing is left out although it was asked
- * for: see each.
+ * The events that a guest's own hypervisor injects into its guest are not KVM's
+ * and in no flag or word. FASTPATH is told by the guest's TSC, which must tick
+ * between two exits. PARTIAL is there without being asked for.
  */
-/* Guest RIP at the exit; absent if PROTECTED. */
-#define KVM_TRACE_W_RIP		0x00000001u
-/* Faulting guest-physical address; NPF, EPT violation and misconfiguration. */
-#define KVM_TRACE_W_GPA		0x00000002u
-/* Stands instead of GUEST_NS for 2^32 ns and more. */
-#define KVM_TRACE_W_GUEST_NS_64	0x00000004u
-/* SVM EXITINFO1; VMX exit qualification; absent if 0. */
-#define KVM_TRACE_W_INFO1	0x00000008u
-/* SVM EXITINFO2; VMX IDT-vectoring information; absent if 0. */
-#define KVM_TRACE_W_INFO2	0x00000010u
-/* Native reason >> 16; absent if 0. */
-#define KVM_TRACE_W_REASON_HI	0x00000020u
-/* local_clock() at the entry that ends the round trip. */
-#define KVM_TRACE_W_ENTRY_NS	0x00000040u
-/* ns in the guest before the exit; absent if the entry was not seen. */
-#define KVM_TRACE_W_GUEST_NS	0x00010000u
-/* SVM EXITINTINFO 31:0; VMX VM-exit interruption information; absent if 0. */
-#define KVM_TRACE_W_INTR_INFO	0x00020000u
-/* Error code that belongs to INTR_INFO; absent if 0. */
-#define KVM_TRACE_W_ERROR_CODE	0x00040000u
-/* Exits that KVM counted since the entry before, less one; signed; absent if 0. */
-#define KVM_TRACE_W_UNTRACED	0x00080000u
-/* A second mask follows. */
-#define KVM_TRACE_W_NEXT_MASK	0x80000000u
+#define KVM_TRACE_F2_FAST_MMIO		0x0001	/* a write that only signals an eventfd */
+#define KVM_TRACE_F2_INJECTED_NMI	0x0002	/* an NMI was injected */
+#define KVM_TRACE_F2_INJECTED_EXCEPTION	0x0004	/* the entry injects an exception */
+#define KVM_TRACE_F2_HALT_POLL		0x0008	/* a halt ended while KVM polled */
+#define KVM_TRACE_F2_FASTPATH		0x0010	/* entered again out of KVM's inner loop */
+#define KVM_TRACE_F2_ASYNC_PF		0x0020	/* the host reads the page in meanwhile */
+#define KVM_TRACE_F2_REFLECTED		0x0040	/* exit handed to the guest hypervisor */
+#define KVM_TRACE_F2_IMMEDIATE_EXIT	0x0080	/* the entry was asked to exit at once */
+#define KVM_TRACE_F2_APICV		0x0100	/* what APICv or AVIC delivers is not seen */
+#define KVM_TRACE_F2_FETCH		0x0200	/* the page fault is of an instruction fetch */
+#define KVM_TRACE_F2_PARTIAL		0x0400	/* words were changed meanwhile: some may miss */
 
-/* Bytes of the word of a bit, by the bit's number; bits of each size. */
-#define KVM_TRACE_W_SIZE(bit)	((bit) < 16 ? 8u : 4u)
-#define KVM_TRACE_W_MASK_8	0x0000ffffu
-#define KVM_TRACE_W_MASK_4	0x7fff0000u
+#define KVM_TRACE_FLAGS_HI(X)						\
+	X(KVM_TRACE_F2_FAST_MMIO,		"fast_mmio")		\
+	X(KVM_TRACE_F2_INJECTED_NMI,		"injected_nmi")		\
+	X(KVM_TRACE_F2_INJECTED_EXCEPTION,	"injected_exception")	\
+	X(KVM_TRACE_F2_HALT_POLL,		"halt_poll")		\
+	X(KVM_TRACE_F2_FASTPATH,		"fastpath")		\
+	X(KVM_TRACE_F2_ASYNC_PF,		"async_pf")		\
+	X(KVM_TRACE_F2_REFLECTED,		"reflected")		\
+	X(KVM_TRACE_F2_IMMEDIATE_EXIT,		"immediate_exit")	\
+	X(KVM_TRACE_F2_APICV,			"apicv")		\
+	X(KVM_TRACE_F2_FETCH,			"fetch")		\
+	X(KVM_TRACE_F2_PARTIAL,			"partial")
 
 /*
- * Words that a user may choose (module parameter "words"): bit and name.
- * GUEST_NS_64 goes with GUEST_NS. REASON_HI and UNTRACED are not a choice:
- * without them a record would say something wrong.
+ * The tail of kvm_trace:vmexit. Empty (length 0), or
+ *
+ *	__u32 mask;		presence bits 31:0, KVM_TRACE_W_*
+ *	__u32 mask2;		presence bits 63:32; only if bit 31 is set
+ *	...			one word per set bit, lowest bit first
+ *
+ * Bits 0 to 15 and 32 to 47 are words of 8 bytes, bits 16 to 30 and 48 to 62
+ * words of 4 bytes, so a decoder can step over a word that it does not know.
+ * Bit 63 would say the same of a third mask as bit 31 does of the second.
+ * Words are packed and not aligned. A word that would say nothing is left out
+ * although it was asked for: see each.
+ *
+ * Words that come from the guest's registers (RIP, MSR*, CPUID_*, CR*,
+ * HYPERCALL, IO_VALUE) are absent if PROTECTED. Results, which are known at the
+ * entry only (MSR_VALUE, IO_VALUE and CR_VALUE of reads, CPUID_AX_BX,
+ * CPUID_CX_DX), are absent unless the guest has got behind the instruction:
+ * not if an exception was injected instead, if the level of nesting changed,
+ * or if somebody has set the vCPU's registers.
  */
-#define KVM_TRACE_WORDS(X)			\
-	X(KVM_TRACE_W_RIP,		"rip")		\
-	X(KVM_TRACE_W_GPA,		"gpa")		\
-	X(KVM_TRACE_W_GUEST_NS,		"guest_ns")	\
-	X(KVM_TRACE_W_INFO1,		"info1")	\
-	X(KVM_TRACE_W_INFO2,		"info2")	\
-	X(KVM_TRACE_W_INTR_INFO,	"intr_info")	\
-	X(KVM_TRACE_W_ERROR_CODE,	"error_code")	\
-	X(KVM_TRACE_W_ENTRY_NS,		"entry_ns")
+/* Guest RIP at the exit; absent if PROTECTED. */
+#define KVM_TRACE_W_RIP			(1ull << 0)
+/* Faulting guest-physical address; NPF, EPT violation and misconfiguration. */
+#define KVM_TRACE_W_GPA			(1ull << 1)
+/* Stands instead of GUEST_NS for 2^32 ns and more. */
+#define KVM_TRACE_W_GUEST_NS_64		(1ull << 2)
+/* SVM EXITINFO1; VMX exit qualification; absent if 0. */
+#define KVM_TRACE_W_INFO1		(1ull << 3)
+/* SVM EXITINFO2; VMX IDT-vectoring information; absent if 0. */
+#define KVM_TRACE_W_INFO2		(1ull << 4)
+/* Native reason >> 16; absent if 0. */
+#define KVM_TRACE_W_REASON_HI		(1ull << 5)
+/* local_clock() at the entry that ends the round trip. */
+#define KVM_TRACE_W_ENTRY_NS		(1ull << 6)
+/* Stand instead of USER_NS, HALT_NS, POLL_NS and RUNNABLE_NS as GUEST_NS_64 does. */
+#define KVM_TRACE_W_USER_NS_64		(1ull << 7)
+#define KVM_TRACE_W_HALT_NS_64		(1ull << 8)
+#define KVM_TRACE_W_POLL_NS_64		(1ull << 9)
+#define KVM_TRACE_W_RUNNABLE_NS_64	(1ull << 10)
+/*
+ * EDX:EAX of RDMSR or WRMSR; of a read that faulted absent. MSR and MSR_VALUE
+ * are absent for the forms with an immediate index.
+ */
+#define KVM_TRACE_W_MSR_VALUE		(1ull << 11)
+/* Guest-physical address of the last access of MMIO; absent if GPA has it. */
+#define KVM_TRACE_W_MMIO_GPA		(1ull << 12)
+/* What it read or wrote, at most 8 bytes; absent if it was not known. */
+#define KVM_TRACE_W_MMIO_VALUE		(1ull << 13)
+/* Value moved to or from the control register of CR; see there. */
+#define KVM_TRACE_W_CR_VALUE		(1ull << 14)
+/*
+ * The guest's exception that caused the exit (class exception):
+ *
+ *	 63             32 31        9   8   7      0
+ *	+-----------------+----------+-----+---------+
+ *	|   error code    |    0     | ERR | vector  |
+ *	+-----------------+----------+-----+---------+
+ *
+ * The error code counts if ERR is set.
+ */
+#define KVM_TRACE_W_EXCEPTION		(1ull << 15)
+#define KVM_TRACE_EXCEPTION_VECTOR	0xffu
+#define KVM_TRACE_EXCEPTION_ERR		0x100u
+#define KVM_TRACE_EXCEPTION_CODE_SHIFT	32
+/* ns in the guest before the exit; absent if the entry was not seen. */
+#define KVM_TRACE_W_GUEST_NS		(1ull << 16)
+/*
+ * SVM EXITINTINFO 31:0; VMX VM-exit interruption information; absent if bit 31,
+ * which makes it valid, is 0.
+ */
+#define KVM_TRACE_W_INTR_INFO		(1ull << 17)
+/* Error code that belongs to INTR_INFO; absent if 0. */
+#define KVM_TRACE_W_ERROR_CODE		(1ull << 18)
+/* Exits that KVM counted since the entry before, less one; signed; absent if 0. */
+#define KVM_TRACE_W_UNTRACED		(1ull << 19)
+/* More flags, KVM_TRACE_F2_*; absent if 0. */
+#define KVM_TRACE_W_FLAGS_HI		(1ull << 20)
+/*
+ * Parts of host_ns, each absent if 0. USER_NS: outside KVM_RUN, from
+ * kvm_fpu(0) to kvm_fpu(1). HALT_NS: halted in KVM, polling included, as
+ * halt_wait_ns, halt_poll_success_ns and halt_poll_fail_ns grew; KVM takes them
+ * with CLOCK_MONOTONIC, which runs some parts in a million faster or slower, and
+ * HALT_NS never exceeds what the others leave. A vCPU that waits to be started
+ * is not halted. Handling is what remains: handling + user + halt = host_ns.
+ */
+#define KVM_TRACE_W_USER_NS		(1ull << 21)
+#define KVM_TRACE_W_HALT_NS		(1ull << 22)
+/* Part of HALT_NS in which KVM polled; absent if 0. */
+#define KVM_TRACE_W_POLL_NS		(1ull << 23)
+/*
+ * ns of host_ns in which the thread was runnable and waited for a CPU (run
+ * delay of /proc/PID/schedstat), whatever else it did; absent if 0.
+ */
+#define KVM_TRACE_W_RUNNABLE_NS		(1ull << 24)
+/* ECX of RDMSR or WRMSR: index of the MSR. */
+#define KVM_TRACE_W_MSR			(1ull << 25)
+/*
+ * I/O instruction, of the exit or of the last one that KVM emulated:
+ *
+ *	 31            16 15      7   6    5    4    3      0
+ *	+----------------+---------+-----+-----+----+--------+
+ *	|      port      |    0    | REP | STR | IN |  size  |
+ *	+----------------+---------+-----+-----+----+--------+
+ *
+ * size in bytes. The direction is in IN, as flag WRITE is of the exit.
+ */
+#define KVM_TRACE_W_IO			(1ull << 26)
+#define KVM_TRACE_IO_SIZE		0x0fu
+#define KVM_TRACE_IO_IN			0x10u
+#define KVM_TRACE_IO_STRING		0x20u	/* INS or OUTS */
+#define KVM_TRACE_IO_REP		0x40u
+#define KVM_TRACE_IO_PORT_SHIFT		16
+/* EAX of CPUID. */
+#define KVM_TRACE_W_CPUID_LEAF		(1ull << 27)
+/*
+ * What KVM injected in the round trip; absent if it was neither interrupt nor
+ * NMI. Sum of irqs = growth of KVM's irq_injections.
+ *
+ *	 31            16 15       9   8   7      0
+ *	+----------------+-----------+-----+--------+
+ *	|      irqs      |    nmis   | VEC | vector |
+ *	+----------------+-----------+-----+--------+
+ *
+ * vector counts if VEC is set: of the interrupt that the entry injects. More
+ * than one injection is one that was taken back and done again. Counts stop
+ * at 65535 and 127.
+ */
+#define KVM_TRACE_W_INJECTED		(1ull << 29)
+#define KVM_TRACE_INJECTED_VECTOR	0xffu
+#define KVM_TRACE_INJECTED_VEC		0x100u
+#define KVM_TRACE_INJECTED_NMIS_SHIFT	9
+#define KVM_TRACE_INJECTED_NMIS		0x7fu
+#define KVM_TRACE_INJECTED_IRQS_SHIFT	16
+#define KVM_TRACE_INJECTED_IRQS		0xffffu
+/*
+ * Why KVM_RUN returned, the last time if it did so more than once; absent if
+ * it did not: KVM_EXIT_* (uapi linux/kvm.h) in bits 15:0, errno as a positive
+ * number in bits 31:16. With an errno, KVM_EXIT_* may be that of an earlier
+ * return.
+ */
+#define KVM_TRACE_W_USER_REASON		(1ull << 30)
+#define KVM_TRACE_USER_REASON_EXIT	0xffffu
+#define KVM_TRACE_USER_REASON_ERRNO_SHIFT 16
+/* A second mask follows. */
+#define KVM_TRACE_W_NEXT_MASK		(1ull << 31)
+/* Results of CPUID: EBX:EAX (EAX in bits 31:0) and EDX:ECX (ECX there). */
+#define KVM_TRACE_W_CPUID_AX_BX		(1ull << 32)
+#define KVM_TRACE_W_CPUID_CX_DX		(1ull << 33)
+/* Exception that the entry injects, in the form of EXCEPTION. */
+#define KVM_TRACE_W_INJECTED_EXCEPTION	(1ull << 34)
+/*
+ * Hypercall of the exit; absent if it went to the guest's own hypervisor:
+ *
+ *	 63        40 39     32 31             0
+ *	+------------+---------+----------------+
+ *	|     0      |   abi   |     number     |
+ *	+------------+---------+----------------+
+ *
+ * abi as KVM_TRACE_ABI_*; number, bits 31:0 of RAX; of Hyper-V the 16-bit call
+ * code.
+ */
+#define KVM_TRACE_W_HYPERCALL		(1ull << 35)
+#define KVM_TRACE_HYPERCALL_ABI_SHIFT	32
+/* ECX of CPUID: index of the subleaf. */
+#define KVM_TRACE_W_CPUID_INDEX		(1ull << 48)
+/*
+ * Value of IO, its lowest size bytes; of INS and OUTS that of the first element
+ * of the last batch.
+ */
+#define KVM_TRACE_W_IO_VALUE		(1ull << 49)
+/* Elements that INS or OUTS moved in the round trip, also 0; absent if 1. */
+#define KVM_TRACE_W_IO_COUNT		(1ull << 50)
+/*
+ * Accesses of MMIO that KVM emulated, the last one:
+ *
+ *	 31            16 15          9   8   7      0
+ *	+----------------+-------------+-----+--------+
+ *	|     count      |      0      |  W  |  size  |
+ *	+----------------+-------------+-----+--------+
+ *
+ * size in bytes, W for a write, count of accesses in the round trip, stops at
+ * 65535. A write across pages counts in each of them. Of more than 8 bytes,
+ * MMIO_VALUE is the first 8, and MMIO_GPA of a read that user space answered is
+ * that of its last piece, as in KVM's own event.
+ */
+#define KVM_TRACE_W_MMIO		(1ull << 51)
+#define KVM_TRACE_MMIO_SIZE		0xffu
+#define KVM_TRACE_MMIO_WRITE		0x100u
+#define KVM_TRACE_MMIO_COUNT_SHIFT	16
+/*
+ * Access of a control register:
+ *
+ *	 31         6 5    4 3      0
+ *	+------------+------+--------+
+ *	|     0      | kind | number |
+ *	+------------+------+--------+
+ *
+ * CR_VALUE of a move is the moved value, of LMSW its 16 bits, of CLTS absent.
+ * Where an SVM processor gives no operand (no decode assists), KVM's value of
+ * CR0, CR3 or CR4 at the entry stands for it, and CR8's is absent.
+ */
+#define KVM_TRACE_W_CR			(1ull << 52)
+#define KVM_TRACE_CR_NUMBER		0x0fu
+#define KVM_TRACE_CR_KIND_SHIFT		4
+#define KVM_TRACE_CR_MOV_TO		0u
+#define KVM_TRACE_CR_MOV_FROM		1u
+#define KVM_TRACE_CR_CLTS		2u
+#define KVM_TRACE_CR_LMSW		3u
+/* Vector of the host's interrupt (class interrupt); SVM does not tell it. */
+#define KVM_TRACE_W_HOST_VECTOR		(1ull << 53)
 
-#define KVM_TRACE_WORDS_LEAN	0u
-#define KVM_TRACE_WORDS_DEFAULT	(KVM_TRACE_W_RIP | KVM_TRACE_W_GPA | \
-				 KVM_TRACE_W_GUEST_NS)
+/* Bytes of the word of a bit, by the bit's number; bits of each size. */
+#define KVM_TRACE_W_SIZE(bit)	(((bit) & 31) < 16 ? 8u : 4u)
+#define KVM_TRACE_W_MASK_8	0x0000ffff0000ffffull
+#define KVM_TRACE_W_MASK_4	0x7fff00007fff0000ull
+
+/*
+ * Words that a user may choose (module parameter "words"): bit and name. The
+ * *_64 words go with those they stand for. REASON_HI and UNTRACED are not a
+ * choice: without them a record would say something wrong.
+ */
+#define KVM_TRACE_WORDS(X)					\
+	X(KVM_TRACE_W_RIP,		"rip")			\
+	X(KVM_TRACE_W_GPA,		"gpa")			\
+	X(KVM_TRACE_W_GUEST_NS,		"guest_ns")		\
+	X(KVM_TRACE_W_INFO1,		"info1")		\
+	X(KVM_TRACE_W_INFO2,		"info2")		\
+	X(KVM_TRACE_W_INTR_INFO,	"intr_info")		\
+	X(KVM_TRACE_W_ERROR_CODE,	"error_code")		\
+	X(KVM_TRACE_W_ENTRY_NS,		"entry_ns")		\
+	X(KVM_TRACE_W_FLAGS_HI,		"flags_hi")		\
+	X(KVM_TRACE_W_USER_NS,		"user_ns")		\
+	X(KVM_TRACE_W_HALT_NS,		"halt_ns")		\
+	X(KVM_TRACE_W_POLL_NS,		"poll_ns")		\
+	X(KVM_TRACE_W_RUNNABLE_NS,	"runnable_ns")		\
+	X(KVM_TRACE_W_USER_REASON,	"user_reason")		\
+	X(KVM_TRACE_W_INJECTED,		"injected")		\
+	X(KVM_TRACE_W_INJECTED_EXCEPTION, "injected_exception")	\
+	X(KVM_TRACE_W_EXCEPTION,	"exception")		\
+	X(KVM_TRACE_W_HOST_VECTOR,	"host_vector")		\
+	X(KVM_TRACE_W_MSR,		"msr")			\
+	X(KVM_TRACE_W_MSR_VALUE,	"msr_value")		\
+	X(KVM_TRACE_W_IO,		"io")			\
+	X(KVM_TRACE_W_IO_VALUE,		"io_value")		\
+	X(KVM_TRACE_W_IO_COUNT,		"io_count")		\
+	X(KVM_TRACE_W_MMIO,		"mmio")			\
+	X(KVM_TRACE_W_MMIO_GPA,		"mmio_gpa")		\
+	X(KVM_TRACE_W_MMIO_VALUE,	"mmio_value")		\
+	X(KVM_TRACE_W_CPUID_LEAF,	"cpuid_leaf")		\
+	X(KVM_TRACE_W_CPUID_INDEX,	"cpuid_index")		\
+	X(KVM_TRACE_W_CPUID_AX_BX,	"cpuid_ax_bx")		\
+	X(KVM_TRACE_W_CPUID_CX_DX,	"cpuid_cx_dx")		\
+	X(KVM_TRACE_W_CR,		"cr")			\
+	X(KVM_TRACE_W_CR_VALUE,		"cr_value")		\
+	X(KVM_TRACE_W_HYPERCALL,	"hypercall")
+
+/* Words of lengths of time in 4 bytes, and what stands for them in 8. */
+#define KVM_TRACE_WORDS_OF_TIME(X)				\
+	X(KVM_TRACE_W_GUEST_NS,		KVM_TRACE_W_GUEST_NS_64)	\
+	X(KVM_TRACE_W_USER_NS,		KVM_TRACE_W_USER_NS_64)		\
+	X(KVM_TRACE_W_HALT_NS,		KVM_TRACE_W_HALT_NS_64)		\
+	X(KVM_TRACE_W_POLL_NS,		KVM_TRACE_W_POLL_NS_64)		\
+	X(KVM_TRACE_W_RUNNABLE_NS,	KVM_TRACE_W_RUNNABLE_NS_64)
+
+#define KVM_TRACE_WORDS_LEAN	0ull
+#define KVM_TRACE_WORDS_DEFAULT	(KVM_TRACE_W_RIP | KVM_TRACE_W_GPA |		\
+				 KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_MSR |	\
+				 KVM_TRACE_W_IO | KVM_TRACE_W_CPUID_LEAF)
 
 /*
  * kvm_trace:hypercall - one per hypercall, emitted at the VM entry at which
@@ -220,6 +476,8 @@
 #define KVM_TRACE_HC_W_MASK_4		0xff000000u
 
 #define KVM_TRACE_ABI_KVM	1	/* KVM_HC_*, uapi/linux/kvm_para.h */
+#define KVM_TRACE_ABI_HYPERV	2	/* Hyper-V, so far only in the word HYPERCALL */
+#define KVM_TRACE_ABI_XEN	3	/* Xen, so far only in the word HYPERCALL */
 
 /*
  * caller:	 7     6     5     4     3     2   1     0
