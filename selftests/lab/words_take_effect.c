@@ -128,8 +128,9 @@ static void change_in_round_trip(void)
 {
 	const u32 sum = KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_ENTRY_NS;
 	const struct kvm_trace_vmexit *r, *before;
-	unsigned int turn = 0, sums = 0;
+	unsigned int turn = 0, sums = 0, partial = 0;
 	struct vmexit *all;
+	bool told;
 	size_t count, i;
 
 	tap_begin("words_take_effect: changed in a round trip");
@@ -149,6 +150,12 @@ static void change_in_round_trip(void)
 			    r->entry_ns > all[i - 1].sample->time - LONGEST_NS),
 			   "seq %u: entry at %llu, sampled at %llu", r->seq, r->entry_ns,
 			   all[i].sample->time);
+		/* Only those that went to user space saw a change. */
+		told = r->flags_hi & KVM_TRACE_F2_PARTIAL;
+		partial += told;
+		tap_expect(told == !!(r->have & KVM_TRACE_W_USER_REASON),
+			   "seq %u: class %u with words 0x%llx %s told as partial", r->seq, r->class,
+			   r->have, told ? "is" : "is not");
 		if ((r->have & sum) != sum || !(before->have & KVM_TRACE_W_ENTRY_NS))
 			continue;
 		sums++;
@@ -156,7 +163,8 @@ static void change_in_round_trip(void)
 			   "seq %u: host %llu + guest %llu is not %llu", r->seq, r->host_ns,
 			   r->guest_ns, r->entry_ns - before->entry_ns);
 	}
-	tap_expect(count > 2 * TURNS - 1 && sums > TURNS / 10, "%zu records, %u sums", count, sums);
+	tap_expect(count > 2 * TURNS - 1 && sums > TURNS / 10 && partial > TURNS / 10,
+		   "%zu records, %u sums, %u partial", count, sums, partial);
 	free(all);
 	tap_end();
 }
