@@ -53,7 +53,7 @@ checkpatch() {
 {
 	sources '^(kvm-trace|include)/.*\.[ch]$' | grep -v '^kvm-trace/events\.h$' | checkpatch NONE
 	sources '^(kvm-trace/events|selftests/modules/fake_kvm)\.h$' | checkpatch $EVENTS
-	sources '^(perf-plugins|selftests)/.*\.[ch]$' | grep -v '^selftests/modules/fake_kvm\.h$' |
+	sources '^(perf-plugins|scripts|selftests)/.*\.[ch]$' | grep -v '^selftests/modules/fake_kvm\.h$' |
 		checkpatch $USERSPACE
 } >"$log"
 result checkpatch_is_clean "$log"

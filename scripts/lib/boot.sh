@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Boots L1 with QEMU, runs a command in it and judges how that ended.
-# What happens inside L1 is in l1-initrd and l1-init.
+# Boots L1 with QEMU, or with what bochs.sh starts, runs a command in it and judges
+# how that ended. What happens inside L1 is in l1-initrd and l1-init.
 
 # Modules that bring up L1's root file system and its ports, on every kernel.
 BOOT_MODULES='virtio_pci virtio_console 9pnet_virtio 9p overlay'
@@ -72,8 +72,8 @@ quote() {
 	done
 }
 
-# Ended as soon as QEMU has; else asks L1 what hangs, then ends QEMU. If nobody
-# in L1 answers, an NMI makes its kernel tell where it is.
+# Ended as soon as the emulator has; else asks L1 what hangs, then ends it. If
+# nobody in L1 answers, an NMI of QEMU's makes its kernel tell where it is.
 watch_time() {
 	trap 'kill $sleeper 2>/dev/null; exit' TERM
 	doze "$1"
@@ -96,14 +96,15 @@ doze() {
 
 drop_run() {
 	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || :
-	[ -z "$qemu" ] || kill "$qemu" 2>/dev/null || :
+	[ -z "$emulator" ] || kill "$emulator" 2>/dev/null || :
 	rm -rf -- "$run"
 }
 
 show_console() {
 	say "the end of L1's console:"
 	tr -d '\r' <"$run/console" | tail -n "$1" >&2
-	grep -v -e 'TCG doesn.t support requested feature' -e 'terminating on signal 15' "$run/qemu" >&2 || :
+	grep -v -e 'TCG doesn.t support requested feature' -e 'terminating on signal 15' \
+		-e '^0*i\[ *\]' -e '^=*$' "$run/emulator" >&2 || :
 }
 
 # boot KERNEL CPU SMP MEM ICOUNT TIMEOUT OUT COMMAND...: exits with its status.
@@ -114,22 +115,42 @@ boot() {
 		echo '#!/bin/sh'
 		echo "cd /kvm-trace && exec $(quote "$@")"
 	} >"$run/layer/command"
-	initrd=$(initrd "$kernel")
 	mkfifo "$run/output" "$run/keys" "$run/monitor"
-	[ -n "$out" ] || mkdir "$run/out"
-	lib=$ROOT/usr/lib/x86_64-linux-gnu
-	# With a reader of its own, QEMU never waits for one to open the pipe.
-	exec 7<>"$run/keys" 6<>"$run/monitor"
-	cat "$run/output" &
+	: >"$run/console"
+	# Open at both ends, no pipe makes anybody wait for the other to open it.
+	exec 7<>"$run/keys" 6<>"$run/monitor" 4<>"$run/output"
+	cat "$run/output" 4>&- 6>&- 7>&- &
 	reader=$!
+	case $cpu in
+	vmx) bochs_start "$kernel" "$smp" "$mem" "$out" ;;
+	svm) qemu_start "$kernel" "$cpu" "$smp" "$mem" "$icount" "$out" ;;
+	esac
+	watch_time "$limit" $emulator >/dev/null 2>&1 </dev/null 4>&- &
+	watcher=$!
+	# What ends by a signal is told by the shell, too.
+	wait $emulator 2>/dev/null || :
+	emulator=
+	kill $watcher 2>/dev/null || :
+	watcher=
+	exec 4>&-
+	wait $reader || :
+	[ "$cpu" != vmx ] || bochs_results "$out"
+	judge
+}
+
+# qemu_start KERNEL CPU SMP MEM ICOUNT OUT: leaves QEMU running, $emulator is its process.
+qemu_start() {
+	initrd=$(initrd "$1")
+	[ -n "$6" ] || mkdir "$run/out"
+	lib=$ROOT/usr/lib/x86_64-linux-gnu
 	# shellcheck disable=SC2046
 	QEMU_MODULE_DIR=$lib/qemu "$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$lib" \
 		"$ROOT/usr/bin/qemu-system-x86_64" \
 		-L "$ROOT/usr/share/qemu" -L "$ROOT/usr/share/seabios" \
 		-run-with exit-with-parent=on \
 		-nodefaults -no-user-config -display none -no-reboot -machine q35 \
-		$(accelerator "$cpu" "$icount") -smp "$smp" -m "$mem" \
-		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$kernel" 2)" -initrd "$initrd" \
+		$(accelerator "$2" "$5") -smp "$3" -m "$4" \
+		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$1" 2)" -initrd "$initrd" \
 		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off" \
 		-serial "file:$run/console" \
 		-chardev "file,id=monitor,path=/dev/null,input-path=$run/monitor" -object monitor-hmp,id=hmp,chardev=monitor \
@@ -137,22 +158,14 @@ boot() {
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=layer,path=$run/layer,security_model=none,readonly=on" \
 		-device virtio-9p-pci,fsdev=layer,mount_tag=layer \
-		-fsdev "local,id=out,path=${out:-$run/out},security_model=none" \
+		-fsdev "local,id=out,path=${6:-$run/out},security_model=none" \
 		-device virtio-9p-pci,fsdev=out,mount_tag=out \
 		-device virtio-serial-pci \
 		-chardev "file,id=output,path=$run/output" -device virtserialport,chardev=output,name=output \
 		-chardev "file,id=end,path=$run/end,input-path=$run/keys" -device virtserialport,chardev=end,name=end \
 		-chardev "file,id=messages,path=$run/messages" -device virtserialport,chardev=messages,name=messages \
-		</dev/null >"$run/qemu" 2>&1 6>&- 7>&- &
-	qemu=$!
-	watch_time "$limit" $qemu >/dev/null 2>&1 </dev/null &
-	watcher=$!
-	wait $qemu || :
-	qemu=
-	kill $watcher 2>/dev/null || :
-	watcher=
-	wait $reader || :
-	judge
+		</dev/null >"$run/emulator" 2>&1 4>&- 6>&- 7>&- &
+	emulator=$!
 }
 
 judge() {

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# Builds Bochs, the emulator that has Intel VMX, from Debian's source, into the
+# cache. What boots with it is in bochs.sh.
+
+# Trees that make it differently may share a cache.
+BOCHS=$CACHE/bochs-$(cksum <"$SCRIPTS/lib/bochs-build.sh" | cut -d' ' -f1)
+BOCHS_MB=500
+
+# With the handler of show-ips, a signal, one boot in four hung on a lock of the log.
+bochs_options() {
+	cat <<-'END'
+	--with-nogui
+	--with-term=no
+	--without-rfb
+	--without-sdl
+	--without-sdl2
+	--without-wx
+	--without-x11
+	--disable-debugger
+	--disable-debugger-gui
+	--disable-docbook
+	--disable-plugins
+	--disable-show-ips
+	--enable-a20-pin
+	--enable-all-optimizations
+	--enable-avx
+	--enable-cpu-level=6
+	--enable-evex
+	--enable-fpu
+	--enable-large-ramfile
+	--enable-long-phy-address
+	--enable-pci
+	--enable-smp
+	--enable-vmx=2
+	--enable-x86-64
+	END
+}
+
+# change FILE LINE SCRIPT: edits the only line of a file that matches.
+change() {
+	[ "$(grep -c -e "$2" "$1")" -eq 1 ] && sed -i "/$2/$3" "$1"
+}
+
+# bochs_patch SOURCE: mends what is in the way.
+bochs_patch() {
+	# An image of RAM may be larger than a block of Bochs' memory; blocks lie
+	# anywhere, but a file is read as if they were in a row.
+	change "$1/memory/misc_mem.cc" 'ret = read(fd, .*get_vector(offset), size);$' \
+		's/size);$/BX_MIN(size, BX_MEM_THIS block_size - offset % BX_MEM_THIS block_size));/' || return
+	# External interrupts end a guest whatever its RFLAGS.IF. VM entry masks them as
+	# if RFLAGS were the host's, since it loads RFLAGS first.
+	change "$1/cpu/vmx.cc" '^  BX_CPU_THIS_PTR in_vmx_guest = true;$' 's/$/ handleInterruptMaskChange();/'
+}
+
+# bochs_lock: for making what all labs of this cache share, and for taking it.
+bochs_lock() {
+	exec 5>"$CACHE/bochs.lock"
+	if ! flock -n 5; then
+		say "waiting for another lab that prepares Bochs"
+		flock 5
+	fi
+}
+
+# make_bochs: at its first use, with the lock held.
+make_bochs() {
+	[ ! -d "$BOCHS" ] || return 0
+	build_bochs &
+	builder=$!
+	trap 'kill $builder; wait $builder; exit 130' INT TERM HUP
+	wait $builder || exit
+	trap 'exit 130' INT TERM HUP
+}
+
+build_bochs() {
+	need_space "$CACHE" $BOCHS_MB "the build of Bochs"
+	say "building Bochs, once: 40 MB of Debian's sources and compilers, $BOCHS_MB MB in $CACHE meanwhile, 1 to 4 minutes"
+	rm -rf "$CACHE"/bochs.[0-9]*
+	work=$CACHE/bochs.$$
+	compiler=
+	trap 'rm -rf "$work"' EXIT
+	trap 'bochs_interrupted' INT TERM HUP
+	mkdir -p "$work/layer/kvm-trace" "$work/made"
+	{
+		sources
+		echo "deb-src $(mirror Debian) trixie main"
+	} >"$work/sources.list" || die "apt on this machine has no Debian mirror: add one to /etc/apt/sources.list"
+	private_apt "$work" "$work/sources.list" || die "apt could not read the package lists: see its messages above"
+	# The compiler for C++ has to fit the one for C that the root has.
+	cp "$ROOT/var/lib/dpkg/status" "$work/status"
+	(
+		cd "$work"
+		export APT_CONFIG="$work/apt.conf"
+		apt-get -qq --tar-only --download-only source bochs &&
+			apt-get -qq -y --no-install-recommends --download-only install g++-14 bochsbios vgabios
+	) >"$work/log" 2>&1 </dev/null || bochs_failed "apt could not fetch the source of bochs, g++-14, bochsbios and vgabios"
+	for package in "$work"/archives/*.deb; do
+		dpkg-deb -x "$package" "$work/layer"
+	done
+	tar -C "$work/layer/kvm-trace" --strip-components=1 --no-same-owner -xf "$work"/bochs_*.orig.tar.*
+	bochs_patch "$work/layer/kvm-trace" || die "the source of Bochs is not that of 3.0: what bochs_patch mends is not there"
+	# shellcheck disable=SC2046,SC2016
+	in_root use "$work/layer" "$work/made" sh -euc '
+		./configure CC=gcc-14 CXX=g++-14 CFLAGS=-O2 CXXFLAGS=-O2 LDFLAGS="-static-libstdc++ -static-libgcc" "$@"
+		make -j"$(nproc)" bochs
+		strip -o /out/bochs bochs
+		cp /usr/share/bochs/BIOS-bochs-latest /out/bios
+		cp /usr/share/vgabios/vgabios.bin /out/vgabios' \
+		sh $(bochs_options) >"$work/log" 2>&1 &
+	compiler=$!
+	wait $compiler || bochs_failed "the build of Bochs failed"
+	mv "$work/made" "$BOCHS"
+	say "Bochs is built: $BOCHS"
+}
+
+# unshare takes no other signal; what it runs ends with it.
+bochs_interrupted() {
+	[ -z "$compiler" ] || kill -KILL "$compiler" 2>/dev/null
+	say "the build of Bochs was interrupted: nothing is left of it, start it again"
+	exit 130
+}
+
+bochs_failed() {
+	tail -n 20 "$work/log" >&2
+	die "$1"
+}
