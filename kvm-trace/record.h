@@ -13,6 +13,8 @@
 
 /* Keeps events free of padding at their end: 4 bytes of alignment suffice. */
 typedef u64 __aligned(4) kvm_trace_u64;
+/* libtraceevent takes arrays of a type with u8 or char in its name for strings. */
+typedef u8 kvm_trace_byte;
 
 #define KVM_TRACE_OR_WORD(word, name)	| (word)
 #define KVM_TRACE_OR_WORD_64(word, word_64) | (word_64)

@@ -177,11 +177,11 @@
  * although it was asked for: see each.
  *
  * Words that come from the guest's registers (RIP, MSR*, CPUID_*, CR*,
- * HYPERCALL, IO_VALUE) are absent if PROTECTED. Results, which are known at the
- * entry only (MSR_VALUE, IO_VALUE and CR_VALUE of reads, CPUID_AX_BX,
- * CPUID_CX_DX), are absent unless the guest has got behind the instruction:
- * not if an exception was injected instead, if the level of nesting changed,
- * or if somebody has set the vCPU's registers.
+ * HYPERCALL, IO_VALUE but of strings and emulated I/O) are absent if PROTECTED.
+ * Results, which are known at the entry only (MSR_VALUE, IO_VALUE and CR_VALUE
+ * of reads, CPUID_AX_BX, CPUID_CX_DX), are absent unless the guest has got
+ * behind the instruction: not if an exception was injected instead, if the level
+ * of nesting changed, or if somebody has set the vCPU's registers.
  */
 /* Guest RIP at the exit; absent if PROTECTED. */
 #define KVM_TRACE_W_RIP			(1ull << 0)
@@ -267,7 +267,9 @@
  *	|      port      |    0    | REP | STR | IN |  size  |
  *	+----------------+---------+-----+-----+----+--------+
  *
- * size in bytes. The direction is in IN, as flag WRITE is of the exit.
+ * size in bytes. The direction is in IN, as flag WRITE is of the exit. Of I/O
+ * that KVM emulates after an exit for another reason, STR and REP are both set
+ * if it moved more than one element, else neither.
  */
 #define KVM_TRACE_W_IO			(1ull << 26)
 #define KVM_TRACE_IO_SIZE		0x0fu
@@ -287,7 +289,7 @@
  *	+----------------+-----------+-----+--------+
  *
  * vector counts if VEC is set: of the interrupt that the entry injects. More
- * than one injection is one that was taken back and done again. Counts stop
+ * than one injection is one interrupt that was taken back and injected again. Counts stop
  * at 65535 and 127.
  */
 #define KVM_TRACE_W_INJECTED		(1ull << 29)
