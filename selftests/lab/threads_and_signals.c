@@ -105,8 +105,9 @@ static void expect_times(const struct vmexit *list, size_t count)
 	}
 }
 
-static void expect_vcpu(struct recorder *recorder, u32 vm, unsigned int id, u64 exits,
-			u32 rounds, bool all_words)
+/* Returns how many records say that the vCPU moved to another CPU. */
+static size_t expect_vcpu(struct recorder *recorder, u32 vm, unsigned int id, u64 exits,
+			  u32 rounds, bool all_words)
 {
 	struct marked_seen seen;
 	struct vmexit *all, *list;
@@ -131,16 +132,19 @@ static void expect_vcpu(struct recorder *recorder, u32 vm, unsigned int id, u64 
 		 moved, user, seen.interrupted);
 	free(list);
 	free(all);
+	return moved;
 }
 
-static void expect_all(struct recorder *recorder, struct run *run, bool all_words)
+static size_t expect_all(struct recorder *recorder, struct run *run, bool all_words)
 {
+	size_t moved = 0;
 	unsigned int i;
 
 	tap_expect(!recorder->session.lost, "perf lost %llu samples", recorder->session.lost);
 	for (i = 0; i < run->nr_vcpus; i++)
-		expect_vcpu(recorder, recorder_vm(recorder, &run->vm), i,
-			    vcpu_stat(&run->vcpus[i], "exits"), run->rounds, all_words);
+		moved += expect_vcpu(recorder, recorder_vm(recorder, &run->vm), i,
+				     vcpu_stat(&run->vcpus[i], "exits"), run->rounds, all_words);
+	return moved;
 }
 
 static void bounced(bool all_words)
@@ -172,7 +176,7 @@ static void bounced(bool all_words)
 		guest_join(&run.vcpus[i]);
 	recorder_stop(&recorder);
 	tap_note("%u times to another CPU", turn);
-	expect_all(&recorder, &run, all_words);
+	tap_expect(expect_all(&recorder, &run, all_words), "no record says that it moved");
 	drop_guests(&run);
 	recorder_close(&recorder);
 	tap_end();

@@ -154,8 +154,8 @@ static void change_in_round_trip(void)
 		told = r->flags_hi & KVM_TRACE_F2_PARTIAL;
 		partial += told;
 		tap_expect(told == !!(r->have & KVM_TRACE_W_USER_REASON),
-			   "seq %u: class %u with words 0x%llx %s told as partial", r->seq, r->class,
-			   r->have, told ? "is" : "is not");
+			   "seq %u: class %u with words 0x%llx %s told as partial", r->seq,
+			   r->class, r->have, told ? "is" : "is not");
 		if ((r->have & sum) != sum || !(before->have & KVM_TRACE_W_ENTRY_NS))
 			continue;
 		sums++;
