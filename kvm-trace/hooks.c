@@ -297,22 +297,23 @@ static void detach_all(void)
 	started = false;
 }
 
-/* Fills in hook->error of a hook that events can do without. */
-static void check_path_hook(struct hook *hook, const struct kvm_trace_btf *btf)
+static int check_hook(const struct hook *hook, const struct kvm_trace_btf *btf,
+		      char *why, size_t why_len)
 {
-	char why[96] = "its prototype cannot be checked";
-
 	if (!hook->tp) {
-		snprintf(why, sizeof(why), "this kvm does not have it");
-		hook->error = -ENOENT;
-	} else if (IS_ERR(btf)) {
-		hook->error = kvm_trace_allow_no_btf ? 0 : -ENODATA;
-	} else {
-		hook->error = kvm_trace_btf_check(btf, &hook->proto, why,
-						  sizeof(why));
+		snprintf(why, why_len, "this kvm has no such tracepoint");
+		return -ENOENT;
 	}
-	if (!hook->error)
-		return;
+	if (IS_ERR(btf)) {
+		snprintf(why, why_len, "its prototype cannot be checked");
+		return kvm_trace_allow_no_btf ? 0 : -ENODATA;
+	}
+	return kvm_trace_btf_check(btf, &hook->proto, why, why_len);
+}
+
+/* A hook that events can do without is not there: nor are its words. */
+static void miss_words(const struct hook *hook, const char *why)
+{
 	pr_warn("going on without %s, and the words that need it: %s\n",
 		hook->proto.name, why);
 	missing_words |= hook->words;
@@ -351,21 +352,14 @@ static int check_hooks(void)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		struct hook *hook = &hooks[i];
 
-		if (hook->words) {
-			check_path_hook(hook, btf);
-		} else if (!hook->tp) {
-			pr_err("refusing %s: this kvm has no such tracepoint\n",
-			       hook->proto.name);
-			hook->error = -ENOENT;
-		} else if (IS_ERR(btf)) {
-			hook->error = kvm_trace_allow_no_btf ? 0 : -ENODATA;
-		} else {
-			hook->error = kvm_trace_btf_check(btf, &hook->proto,
-							  why, sizeof(why));
-			if (hook->error)
-				pr_err("refusing %s: %s; build kvm_trace for the running kernel\n",
-				       hook->proto.name, why);
-		}
+		hook->error = check_hook(hook, btf, why, sizeof(why));
+		if (hook->error && hook->words)
+			miss_words(hook, why);
+		else if (hook->error == -ENOENT)
+			pr_err("refusing %s: %s\n", hook->proto.name, why);
+		else if (hook->error == -EPROTOTYPE)
+			pr_err("refusing %s: %s; build kvm_trace for the running kernel\n",
+			       hook->proto.name, why);
 	}
 	if (!IS_ERR(btf))
 		kvm_trace_btf_close(btf);

@@ -29,8 +29,8 @@
  * @flags:	KVM_TRACE_F_* known at the exit
  * @class:	enum kvm_trace_class
  * @gpr:	of class cr, if words of it are wanted: number of the general
- *		register moved to or from; of msr_* that of the value of an
- *		immediate form; or KVM_TRACE_NO_GPR
+ *		register moved to or from, or KVM_TRACE_NO_GPR; of msr_* the
+ *		latter, unless the index is an immediate
  * @cr:		of class cr, if words of it are wanted: as KVM_TRACE_W_CR
  * @io:		of class io, if words of it are wanted: as KVM_TRACE_W_IO
  * @event:	of class exception on VMX: VM-exit interruption information
