@@ -90,10 +90,7 @@ static void run_loop(const char *name, u64 kinds, unsigned int nr_vcpus)
 		vcpu_create(&vm, &vcpus[i], i);
 		vcpus[i].on_cpu = 1 + i;
 	}
-	for (i = 0; i < nr_vcpus; i++)
-		guest_start(&vcpus[i], kinds, ROUNDS);
-	for (i = 0; i < nr_vcpus; i++)
-		guest_join(&vcpus[i]);
+	guest_run_all(vcpus, nr_vcpus, kinds, ROUNDS);
 	recorder_stop(&recorder);
 
 	count = recorder_vmexits(&recorder, &all);

@@ -46,10 +46,7 @@ static void run_loop(const char *name, u64 kinds, unsigned int nr_vcpus)
 	vm_create(&vm, nr_vcpus, 0);
 	for (i = 0; i < nr_vcpus; i++)
 		vcpu_create(&vm, &vcpus[i], i);
-	for (i = 0; i < nr_vcpus; i++)
-		guest_start(&vcpus[i], kinds, ROUNDS);
-	for (i = 0; i < nr_vcpus; i++)
-		guest_join(&vcpus[i]);
+	guest_run_all(vcpus, nr_vcpus, kinds, ROUNDS);
 	recorder_stop(&recorder);
 
 	count = recorder_vmexits(&recorder, &all);

@@ -566,6 +566,23 @@ void guest_join(struct vcpu *vcpu)
 	pthread_join(vcpu->thread, NULL);
 }
 
+/**
+ * guest_run_all() - the same loop on several vCPUs at a time, to its end
+ * @vcpus: vCPUs that do not run
+ * @nr_vcpus: how many
+ * @kinds: as for guest_start()
+ * @count: as for guest_start()
+ */
+void guest_run_all(struct vcpu *vcpus, unsigned int nr_vcpus, u64 kinds, u64 count)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_vcpus; i++)
+		guest_start(&vcpus[i], kinds, count);
+	for (i = 0; i < nr_vcpus; i++)
+		guest_join(&vcpus[i]);
+}
+
 static void ignore_signal(int signal)
 {
 	(void)signal;

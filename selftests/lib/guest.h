@@ -150,6 +150,7 @@ void guest_start(struct vcpu *vcpu, u64 kinds, u64 count);
 void guest_start_list(struct vcpu *vcpu, const enum guest_kind *kinds, size_t nr_kinds, u64 count);
 void guest_start_code(struct vcpu *vcpu, const void *code, size_t bytes);
 void guest_join(struct vcpu *vcpu);
+void guest_run_all(struct vcpu *vcpus, unsigned int nr_vcpus, u64 kinds, u64 count);
 void guest_stop(struct vcpu *vcpu);
 
 #endif /* _SELFTESTS_GUEST_H */
