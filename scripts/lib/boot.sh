@@ -49,7 +49,10 @@ initrd() {
 }
 
 # accelerator CPU ICOUNT: QEMU's options for the virtual CPUs of L1. Emulation,
-# unless this machine's KVM can run the hypervisor in question as a guest.
+# unless this machine's KVM can run the hypervisor in question as a guest. One
+# thread for all CPUs: with one for each, a CPU may go on with a translation of
+# code that another one has just patched, as Linux does for every static key, and
+# then L1 or its guests die once in a while.
 accelerator() {
 	case $1 in
 	svm) module=kvm_amd model=EPYC ;;
@@ -63,7 +66,7 @@ accelerator() {
 			;;
 		esac
 	fi
-	echo "-accel tcg -cpu $model${2:+ -icount shift=0,sleep=off}"
+	echo "-accel tcg,thread=single -cpu $model${2:+ -icount shift=0,sleep=off}"
 }
 
 quote() {
