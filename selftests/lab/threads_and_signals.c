@@ -294,7 +294,6 @@ static void interrupted(bool all_words)
 	struct report *report;
 	unsigned int stops = 0, signals = 0, i;
 	pid_t child;
-	u32 tid;
 
 	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
@@ -308,6 +307,10 @@ static void interrupted(bool all_words)
 		run_child(report);
 		_exit(1);
 	}
+	/* Not before: KVM lets a stop interrupt the creation of a VM. */
+	while (!__atomic_load_n(&report->tids[VCPUS - 1], __ATOMIC_ACQUIRE) &&
+	       !waitpid(child, NULL, WNOHANG))
+		sleep_ns(MS_NS);
 	while (!__atomic_load_n(&report->done, __ATOMIC_ACQUIRE) &&
 	       !waitpid(child, NULL, WNOHANG)) {
 		sleep_ns(rand() % (2 * MS_NS));
@@ -318,9 +321,7 @@ static void interrupted(bool all_words)
 			stops++;
 			continue;
 		}
-		tid = __atomic_load_n(&report->tids[rand() % VCPUS], __ATOMIC_ACQUIRE);
-		if (tid)
-			signals += !syscall(SYS_tgkill, child, tid, SIGUSR1);
+		signals += !syscall(SYS_tgkill, child, report->tids[rand() % VCPUS], SIGUSR1);
 	}
 	tap_expect(report->done, "the child ended early");
 	recorder_stop(&recorder);

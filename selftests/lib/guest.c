@@ -449,6 +449,10 @@ bool guest_handle(struct vcpu *vcpu, int reason)
 		step_over_breakpoint(vcpu);
 		return true;
 	}
+	if (reason == KVM_EXIT_SHUTDOWN) {
+		errno = EPROTO;
+		tap_die("vCPU %u: the guest has shut down, as by a triple fault", vcpu->id);
+	}
 	errno = reason < 0 ? -reason : EPROTO;
 	tap_die("vCPU %u left KVM_RUN with %d", vcpu->id, reason);
 }
