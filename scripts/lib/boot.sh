@@ -55,7 +55,7 @@ initrd() {
 # then L1 or its guests die once in a while.
 accelerator() {
 	case $1 in
-	svm) module=kvm_amd model=EPYC ;;
+	svm) module=kvm_amd model=EPYC,+la57 ;;
 	esac
 	nested=$(cat "/sys/module/$module/parameters/nested" 2>/dev/null || :)
 	if [ -z "$2" ] && [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
@@ -154,7 +154,7 @@ qemu_start() {
 		-nodefaults -no-user-config -display none -no-reboot -machine q35 \
 		$(accelerator "$2" "$5") -smp "$3" -m "$4" \
 		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$1" 2)" -initrd "$initrd" \
-		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off" \
+		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off no5lvl" \
 		-serial "file:$run/console" \
 		-chardev "file,id=monitor,path=/dev/null,input-path=$run/monitor" -object monitor-hmp,id=hmp,chardev=monitor \
 		-fsdev "local,id=root,path=$ROOT,security_model=none,readonly=on,multidevs=remap" \
