@@ -35,7 +35,7 @@ ok a_hang_shows_the_console stderr_has '^\[ .*Linux version'
 ok a_hang_shows_the_processes stderr_has 'sleep 1234'
 ok a_hang_says_that_it_is_one stderr_has 'ended after 20 s'
 
-lab -- sh -c 'echo before; echo c >/proc/sysrq-trigger; sleep 1000'
+lab -- sh -c 'echo before; sleep 1; echo c >/proc/sysrq-trigger; sleep 1000'
 ok a_panic_is_status_125 status_is 125
 ok a_panic_shows_the_output_so_far stdout_is 'before\n'
 ok a_panic_shows_the_console stderr_has 'Kernel panic'
@@ -70,7 +70,7 @@ ok vmx_a_hang_shows_the_console stderr_has '^\[ .*Linux version'
 ok vmx_a_hang_shows_the_processes stderr_has 'while :'
 ok vmx_a_hang_says_that_it_is_one stderr_has 'ended after 60 s'
 
-lab_vmx -- sh -c 'echo before; echo c >/proc/sysrq-trigger; sleep 1000'
+lab_vmx -- sh -c 'echo before; sleep 1; echo c >/proc/sysrq-trigger; sleep 1000'
 ok vmx_a_panic_is_status_125 status_is 125
 ok vmx_a_panic_shows_the_output_so_far stdout_is 'before\n'
 ok vmx_a_panic_shows_the_console stderr_has 'Kernel panic'
