@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#define KVM_TRACE_PROTO_ARGS	6
+#define KVM_TRACE_PROTO_ARGS	8
 
 /**
  * struct kvm_trace_arg - one argument of a tracepoint

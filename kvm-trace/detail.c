@@ -139,17 +139,23 @@ static void cr_value(struct kvm_vcpu *vcpu, u8 isa, struct kvm_trace_exit *exit)
 	kvm_trace_set_word(exit, KVM_TRACE_W_CR_VALUE, value);
 }
 
-/*
- * Whether the guest goes on behind the instruction of the exit, so that what is
- * in the registers is its result. Not if it faulted, and not if the registers
- * are new: by user space, by INIT, by SMM.
+/**
+ * kvm_trace_completed() - whether the guest has got behind the instruction
+ * @vcpu: the vCPU that is about to enter its guest; its state is not protected,
+ *        it is at the level of nesting of the exit
+ * @isa:  KVM_TRACE_ISA_*
+ *
+ * Not if it faulted, and not if the registers are new: by user space, by INIT,
+ * by SMM. An exception that is injected behind it, as by a single step, does not
+ * count.
+ *
+ * Context: kvm_entry tracepoint of @vcpu's own thread.
+ * Return: true if what is in the registers is the result
  */
-static bool completed(struct kvm_vcpu *vcpu, u8 isa)
+bool kvm_trace_completed(struct kvm_vcpu *vcpu, u8 isa)
 {
 	u64 bytes;
 
-	if (vcpu->arch.exception.injected)
-		return false;
 	if (isa == KVM_TRACE_ISA_SVM) {
 		bytes = kvm_trace_rip(vcpu) - kvm_trace_old_rip_svm(vcpu);
 	} else {
@@ -175,7 +181,7 @@ void kvm_trace_detail_entry(struct kvm_vcpu *vcpu, u64 want, u8 isa,
 			    struct kvm_trace_exit *exit)
 {
 	if (!(BIT_ULL(exit->class) & CLASSES_WITH_RESULTS) ||
-	    !completed(vcpu, isa))
+	    !kvm_trace_completed(vcpu, isa))
 		return;
 
 	switch (exit->class) {

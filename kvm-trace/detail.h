@@ -26,5 +26,6 @@ void kvm_trace_detail_exit(const struct kvm_vcpu *vcpu, u64 want,
 			   struct kvm_trace_exit *exit);
 void kvm_trace_detail_entry(struct kvm_vcpu *vcpu, u64 want, u8 isa,
 			    struct kvm_trace_exit *exit);
+bool kvm_trace_completed(struct kvm_vcpu *vcpu, u8 isa);
 
 #endif /* _KVM_TRACE_DETAIL_H */

@@ -20,6 +20,7 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 #define trace_event_reg event_reg
 #define CREATE_TRACE_POINTS
 #include "events.h"
+#include "events_detail.h"
 #undef trace_event_reg
 
 static_assert(sizeof(struct trace_event_raw_vmexit) == KVM_TRACE_VMEXIT_SIZE);
@@ -52,6 +53,17 @@ static_assert(offsetof(struct trace_event_raw_hypercall, present) == 20);
 static_assert(offsetof(struct trace_event_raw_hypercall, __data_loc_tail) == 24);
 static_assert(offsetof(struct trace_event_raw_hypercall, vcpu) == 28);
 static_assert(offsetof(struct trace_event_raw_hypercall, caller) == 31);
+
+static_assert(sizeof(struct trace_event_raw_hypercall_sub) ==
+	      KVM_TRACE_HYPERCALL_SUB_SIZE);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, vm) == 8);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, index) == 16);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, nr) == 20);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, present) == 24);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, __data_loc_tail) ==
+	      28);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, vcpu) == 32);
+static_assert(offsetof(struct trace_event_raw_hypercall_sub, kind) == 35);
 
 static_assert(sizeof(struct trace_event_raw_vcpu) == KVM_TRACE_VCPU_SIZE);
 static_assert(offsetof(struct trace_event_raw_vcpu, vm) == 24);
@@ -111,6 +123,8 @@ static enum kvm_trace_event_id event_id(const struct trace_event_call *call)
 {
 	if (call == &event_hypercall)
 		return KVM_TRACE_EVENT_HYPERCALL;
+	if (call == &event_hypercall_sub)
+		return KVM_TRACE_EVENT_HYPERCALL_SUB;
 	if (call == &event_vcpu)
 		return KVM_TRACE_EVENT_VCPU;
 	if (call == &event_lost)
@@ -175,46 +189,21 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 	}
 }
 
-int kvm_trace_vmexit_reg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_VMEXIT, true);
-	return 0;
+/* What events.h and events_detail.h name as the tracepoint's own callbacks. */
+#define NOTE_PROBES(event, id)					\
+int kvm_trace_##event##_reg(void)				\
+{								\
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_##id, true);	\
+	return 0;						\
+}								\
+								\
+void kvm_trace_##event##_unreg(void)				\
+{								\
+	kvm_trace_hooks_note(KVM_TRACE_EVENT_##id, false);	\
 }
 
-void kvm_trace_vmexit_unreg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_VMEXIT, false);
-}
-
-int kvm_trace_hypercall_reg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_HYPERCALL, true);
-	return 0;
-}
-
-void kvm_trace_hypercall_unreg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_HYPERCALL, false);
-}
-
-int kvm_trace_vcpu_reg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_VCPU, true);
-	return 0;
-}
-
-void kvm_trace_vcpu_unreg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_VCPU, false);
-}
-
-int kvm_trace_lost_reg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_LOST, true);
-	return 0;
-}
-
-void kvm_trace_lost_unreg(void)
-{
-	kvm_trace_hooks_note(KVM_TRACE_EVENT_LOST, false);
-}
+NOTE_PROBES(vmexit, VMEXIT)
+NOTE_PROBES(hypercall, HYPERCALL)
+NOTE_PROBES(hypercall_sub, HYPERCALL_SUB)
+NOTE_PROBES(vcpu, VCPU)
+NOTE_PROBES(lost, LOST)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tracepoints. Layouts are those of uapi linux/kvm_trace.h and are checked
- * against it in events.c. TP_printk keeps to what old libtraceevent parses;
- * the plugin in perf-plugins/ prints better.
+ * The tracepoints but for those in events_detail.h. Layouts are those of uapi
+ * linux/kvm_trace.h and are checked against it in events.c. TP_printk keeps to
+ * what old libtraceevent parses; the plugin in perf-plugins/ prints better.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvm_trace
@@ -114,7 +114,9 @@ TRACE_EVENT_FN(hypercall,
 
 	TP_printk("vm %u vcpu %u %s nr %u cpl %u caller 0x%x seq %u present 0x%x tail %s",
 		  __entry->vm, __entry->vcpu,
-		  __print_symbolic(__entry->abi, { 1, "KVM" }),
+		  __print_symbolic(__entry->abi,
+				   KVM_TRACE_ABIS(KVM_TRACE_SHOW_NAME)
+				   KVM_TRACE_SHOW_END),
 		  __entry->nr, __entry->caller & 3, __entry->caller,
 		  __entry->seq, __entry->present,
 		  __print_hex(__get_dynamic_array(tail),

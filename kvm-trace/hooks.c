@@ -30,6 +30,8 @@
 #define BTF_WAIT_MS	20
 
 #define ALL_EVENTS	(BIT(KVM_TRACE_EVENT_COUNT) - 1)
+#define HYPERCALL_EVENTS	(BIT(KVM_TRACE_EVENT_HYPERCALL) |	\
+				 BIT(KVM_TRACE_EVENT_HYPERCALL_SUB))
 
 bool kvm_trace_allow_no_btf;
 
@@ -40,6 +42,8 @@ bool kvm_trace_allow_no_btf;
  * @prio:	other tracers' probes have 10; more is earlier
  * @events:	our events that need it
  * @words:	KVM_TRACE_W_* of which one must be wanted too; 0: always needed
+ * @anyway:	our events that need it whatever words are wanted
+ * @optional:	what it tells of may not be in this kvm, and the events do without
  * @tp:		the tracepoint, while kvm is there
  * @error:	why it must not be attached, once checked
  * @attached:	the probe is on
@@ -50,6 +54,8 @@ struct hook {
 	int prio;
 	unsigned long events;
 	u64 words;
+	unsigned long anyway;
+	bool optional;
 	struct tracepoint *tp;
 	int error;
 	bool attached;
@@ -61,7 +67,8 @@ struct hook {
  * that an entry is never seen whose exit would be missed. Ours is the first
  * probe of an exit and the last of an entry: what other tracers take is host
  * time, as it is, and never the guest's. Without a hook that has words, these
- * words stay absent; without one of the others, its events are refused.
+ * words stay absent, without an optional one the calls that it tells of; without
+ * one of the others, its events are refused.
  */
 static struct hook hooks[] = {
 	{
@@ -148,6 +155,7 @@ static struct hook hooks[] = {
 		.probe = kvm_trace_on_reflect,
 		.events = ALL_EVENTS,
 		.words = KVM_TRACE_W_FLAGS_HI,
+		.anyway = BIT(KVM_TRACE_EVENT_HYPERCALL),
 	},
 	{
 		.proto = {
@@ -174,7 +182,46 @@ static struct hook hooks[] = {
 			.nargs = 5,
 		},
 		.probe = kvm_trace_on_hypercall,
-		.events = BIT(KVM_TRACE_EVENT_HYPERCALL),
+		.events = HYPERCALL_EVENTS,
+	},
+	{
+		.proto = {
+			.name = "kvm_hv_hypercall",
+			.args = {
+				KVM_TRACE_ARG_INT(u16),
+				KVM_TRACE_ARG_INT(bool),
+				KVM_TRACE_ARG_INT(u16),
+				KVM_TRACE_ARG_INT(u16),
+				KVM_TRACE_ARG_INT(u16),
+				KVM_TRACE_ARG_INT(u64),
+				KVM_TRACE_ARG_INT(u64),
+			},
+			.nargs = 7,
+		},
+		.probe = kvm_trace_on_hv_hypercall,
+		.events = HYPERCALL_EVENTS,
+		.optional = true,
+	},
+	{
+		.proto = {
+			.name = "kvm_xen_hypercall",
+			.args = {
+#if KVM_TRACE_XEN_HYPERCALL_CPL
+				KVM_TRACE_ARG_INT(u8),
+#endif
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+				KVM_TRACE_ARG_INT(unsigned long),
+			},
+			.nargs = 7 + KVM_TRACE_XEN_HYPERCALL_CPL,
+		},
+		.probe = kvm_trace_on_xen_hypercall,
+		.events = HYPERCALL_EVENTS,
+		.optional = true,
 	},
 	{
 		.proto = {
@@ -355,6 +402,12 @@ static int check_hooks(void)
 		hook->error = check_hook(hook, btf, why, sizeof(why));
 		if (hook->error && hook->words)
 			miss_words(hook, why);
+		else if (hook->error == -ENOENT && hook->optional)
+			pr_debug("no records of calls that %s would tell: %s\n",
+				 hook->proto.name, why);
+		else if (hook->error == -EPROTOTYPE && hook->optional)
+			pr_warn("going on without %s, and the records that need it: %s; build kvm_trace for the running kernel\n",
+				hook->proto.name, why);
 		else if (hook->error == -ENOENT)
 			pr_err("refusing %s: %s\n", hook->proto.name, why);
 		else if (hook->error == -EPROTOTYPE)
@@ -389,7 +442,7 @@ static int event_error(int id)
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if ((hooks[i].events & BIT(id)) && !hooks[i].words &&
-		    hooks[i].error)
+		    !hooks[i].optional && hooks[i].error)
 			return hooks[i].error;
 	}
 	return 0;
@@ -397,9 +450,12 @@ static int event_error(int id)
 
 static bool needed(const struct hook *hook, unsigned long wanted)
 {
-	if (!(hook->events & wanted))
+	if (hook->error)
 		return false;
-	return !hook->words || ((hook->words & hooked_words) && !hook->error);
+	if (hook->anyway & wanted)
+		return true;
+	return (hook->events & wanted) &&
+	       (!hook->words || (hook->words & hooked_words));
 }
 
 /* Attaches what is needed by those who want it, and detaches the rest. */

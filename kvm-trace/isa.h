@@ -92,12 +92,15 @@ void kvm_trace_read_svm_more(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
 u8 kvm_trace_caller_svm(struct kvm_vcpu *vcpu);
 bool kvm_trace_apicv_svm(struct kvm_vcpu *vcpu);
 u64 kvm_trace_old_rip_svm(struct kvm_vcpu *vcpu);
+u64 kvm_trace_stack_svm(struct kvm_vcpu *vcpu, u8 caller);
 
 void kvm_trace_read_vmx(struct kvm_vcpu *vcpu, u64 want,
 			struct kvm_trace_exit *exit);
 u8 kvm_trace_caller_vmx(struct kvm_vcpu *vcpu);
 bool kvm_trace_apicv_vmx(void);
 u64 kvm_trace_old_rip_vmx(void);
+u64 kvm_trace_stack_vmx(u8 caller);
+bool kvm_trace_cr3_vmx(const struct kvm_vcpu *vcpu, u64 *cr3);
 
 /*
  * Classes of which more must be read than the code. A mask, so that all others

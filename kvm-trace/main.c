@@ -13,42 +13,84 @@
 #include <linux/kvm_trace.h>
 
 #include "hooks.h"
+#include "hypercall.h"
 #include "pending.h"
 #include "roundtrip.h"
 #include "vcpu.h"
 
 struct workqueue_struct *kvm_trace_wq;
 
-/* Longest value of the parameter "words", with its NUL. */
+/* Longest value of a parameter that lists words, with its NUL. */
 #define WORDS_LEN	512
 
-static const struct {
+struct word_name {
 	u64 bit;
 	const char *name;
-} word_names[] = {
+};
+
+/**
+ * struct word_set - the words that a parameter chooses from
+ * @param:	name of the parameter
+ * @names:	each word
+ * @list:	their names for an error, each behind a space
+ * @count:	of @names
+ * @lean:	what "lean" stands for
+ * @normal:	what "default" stands for
+ */
+struct word_set {
+	const char *param;
+	const struct word_name *names;
+	const char *list;
+	int count;
+	u64 lean;
+	u64 normal;
+};
+
 #define WORD_NAME(bit, name) { bit, name },
+#define LIST_WORD(bit, name) " " name
+
+static const struct word_name vmexit_names[] = {
 	KVM_TRACE_WORDS(WORD_NAME)
 };
 
-#define LIST_WORD(bit, name) " " name
-static const char word_list[] = KVM_TRACE_WORDS(LIST_WORD);
+static const struct word_name hypercall_names[] = {
+	KVM_TRACE_HC_WORDS(WORD_NAME)
+};
 
-static int word_of(const char *name, u64 *words)
+static const struct word_set vmexit_words = {
+	.param = "words",
+	.names = vmexit_names,
+	.list = KVM_TRACE_WORDS(LIST_WORD),
+	.count = ARRAY_SIZE(vmexit_names),
+	.lean = KVM_TRACE_WORDS_LEAN,
+	.normal = KVM_TRACE_WORDS_DEFAULT,
+};
+
+static const struct word_set hypercall_words = {
+	.param = "hypercall_words",
+	.names = hypercall_names,
+	.list = KVM_TRACE_HC_WORDS(LIST_WORD),
+	.count = ARRAY_SIZE(hypercall_names),
+	.lean = KVM_TRACE_HC_WORDS_LEAN,
+	.normal = KVM_TRACE_HC_WORDS_DEFAULT,
+};
+
+static int word_of(const struct word_set *set, const char *name, u64 *words)
 {
 	u64 all = 0;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(word_names); i++) {
-		all |= word_names[i].bit;
-		if (!strcmp(name, word_names[i].name)) {
-			*words |= word_names[i].bit;
+	for (i = 0; i < set->count; i++) {
+		all |= set->names[i].bit;
+		if (!strcmp(name, set->names[i].name)) {
+			*words |= set->names[i].bit;
 			return 0;
 		}
 	}
 	if (!strcmp(name, "lean"))
-		*words |= KVM_TRACE_WORDS_LEAN;
+		*words |= set->lean;
 	else if (!strcmp(name, "default"))
-		*words |= KVM_TRACE_WORDS_DEFAULT;
+		*words |= set->normal;
 	else if (!strcmp(name, "all"))
 		*words |= all;
 	else
@@ -56,46 +98,103 @@ static int word_of(const char *name, u64 *words)
 	return 0;
 }
 
-static int words_set(const char *value, const struct kernel_param *kp)
+static int parse_words(const struct word_set *set, const char *value, u64 *words)
 {
 	char buffer[WORDS_LEN], *rest, *name;
-	u64 words = 0;
 
 	if (strscpy(buffer, value, sizeof(buffer)) < 0) {
-		pr_err("words: value is longer than %d characters\n",
+		pr_err("%s: value is longer than %d characters\n", set->param,
 		       WORDS_LEN - 1);
 		return -EINVAL;
 	}
 	rest = strim(buffer);
+	*words = 0;
 	while ((name = strsep(&rest, ","))) {
-		if (word_of(name, &words)) {
-			pr_err("words: \"%s\" is not a word; use lean, default, all, or names separated by commas without spaces:%s\n",
-			       name, word_list);
+		if (word_of(set, name, words)) {
+			pr_err("%s: \"%s\" is not a word; use lean, default, all, or names separated by commas without spaces:%s\n",
+			       set->param, name, set->list);
 			return -EINVAL;
 		}
 	}
-	return kvm_trace_hooks_set_words(words);
+	return 0;
+}
+
+static int print_words(const struct word_set *set, u64 words, char *buffer)
+{
+	int i, len = 0;
+
+	if (words == set->lean)
+		return sysfs_emit(buffer, "lean\n");
+	for (i = 0; i < set->count; i++) {
+		if (words & set->names[i].bit)
+			len += sysfs_emit_at(buffer, len, "%s%s",
+					     len ? "," : "",
+					     set->names[i].name);
+	}
+	return len + sysfs_emit_at(buffer, len, "\n");
+}
+
+static int words_set(const char *value, const struct kernel_param *kp)
+{
+	u64 words;
+	int ret = parse_words(&vmexit_words, value, &words);
+
+	return ret ?: kvm_trace_hooks_set_words(words);
 }
 
 static int words_get(char *buffer, const struct kernel_param *kp)
 {
-	u64 words = kvm_trace_hooks_get_words();
-	int i, len = 0;
-
-	if (words == KVM_TRACE_WORDS_LEAN)
-		return sysfs_emit(buffer, "lean\n");
-	for (i = 0; i < ARRAY_SIZE(word_names); i++) {
-		if (words & word_names[i].bit)
-			len += sysfs_emit_at(buffer, len, "%s%s",
-					     len ? "," : "",
-					     word_names[i].name);
-	}
-	return len + sysfs_emit_at(buffer, len, "\n");
+	return print_words(&vmexit_words, kvm_trace_hooks_get_words(), buffer);
 }
 
 static const struct kernel_param_ops words_ops = {
 	.set = words_set,
 	.get = words_get,
+};
+
+static int hypercall_words_set(const char *value, const struct kernel_param *kp)
+{
+	u64 words;
+	int ret = parse_words(&hypercall_words, value, &words);
+
+	if (!ret)
+		WRITE_ONCE(kvm_trace_hypercall_words, words);
+	return ret;
+}
+
+static int hypercall_words_get(char *buffer, const struct kernel_param *kp)
+{
+	return print_words(&hypercall_words, kvm_trace_hypercall_words, buffer);
+}
+
+static const struct kernel_param_ops hypercall_words_ops = {
+	.set = hypercall_words_set,
+	.get = hypercall_words_get,
+};
+
+static int hypercall_args_set(const char *value, const struct kernel_param *kp)
+{
+	if (sysfs_streq(value, "used")) {
+		WRITE_ONCE(kvm_trace_hypercall_all_args, false);
+	} else if (sysfs_streq(value, "all")) {
+		WRITE_ONCE(kvm_trace_hypercall_all_args, true);
+	} else {
+		pr_err("hypercall_args: \"%.*s\" is not known; use used or all\n",
+		       (int)strcspn(value, "\n"), value);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int hypercall_args_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%s\n",
+			  kvm_trace_hypercall_all_args ? "all" : "used");
+}
+
+static const struct kernel_param_ops hypercall_args_ops = {
+	.set = hypercall_args_set,
+	.get = hypercall_args_get,
 };
 
 static int max_vcpus_set(const char *value, const struct kernel_param *kp)
@@ -114,6 +213,10 @@ static const struct kernel_param_ops max_vcpus_ops = {
 
 module_param_cb(words, &words_ops, NULL, 0644);
 MODULE_PARM_DESC(words, "optional words of vmexit records: lean, default, all, or a list of names");
+module_param_cb(hypercall_words, &hypercall_words_ops, NULL, 0644);
+MODULE_PARM_DESC(hypercall_words, "optional words of hypercall records: lean, default, all, or a list of names");
+module_param_cb(hypercall_args, &hypercall_args_ops, NULL, 0644);
+MODULE_PARM_DESC(hypercall_args, "arguments in hypercall records: used (those that say something) or all");
 module_param_named(min_host_ns, kvm_trace_min_host_ns, ullong, 0644);
 MODULE_PARM_DESC(min_host_ns, "drop round trips whose host time is shorter than this, in ns");
 module_param_cb(max_vcpus, &max_vcpus_ops, &kvm_trace_max_vcpus, 0644);

@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
+#include "hypercall.h"
 #include "path.h"
 #include "stamp.h"
 
@@ -267,6 +268,8 @@ void kvm_trace_on_reflect(void *data, KVM_TRACE_EXIT_CODE code, u64 info1,
 		break;
 	}
 	v->path.flags_hi |= KVM_TRACE_F2_REFLECTED;
+	if (exit->class == KVM_TRACE_CLASS_hypercall)
+		kvm_trace_hypercall_reflected(v);
 out:
 	leave();
 }

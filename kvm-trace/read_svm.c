@@ -103,18 +103,35 @@ bool kvm_trace_apicv_svm(struct kvm_vcpu *vcpu)
 }
 
 /**
- * kvm_trace_old_rip_svm() - guest RIP at the exit, asked for at the entry
- * @vcpu: the vCPU that is about to enter its guest; its state is not protected,
- *        it is at the level of nesting of the exit
+ * kvm_trace_old_rip_svm() - guest RIP at the exit, asked for until the entry
+ * @vcpu: the vCPU that has left its guest; its state is not protected, it is at
+ *        the level of nesting of the exit
  *
  * KVM writes RIP to the VMCB after its kvm_entry tracepoint.
  *
- * Context: kvm_entry tracepoint of @vcpu's own thread.
+ * Context: @vcpu's own thread, from kvm_exit to kvm_entry.
  * Return: RIP
  */
 u64 kvm_trace_old_rip_svm(struct kvm_vcpu *vcpu)
 {
 	return kvm_trace_vmcb(vcpu)->save.rip;
+}
+
+/**
+ * kvm_trace_stack_svm() - where the guest's stack was at the exit
+ * @vcpu:   the vCPU whose exit is being handled
+ * @caller: KVM_TRACE_CALLER_* of the code that caused it
+ *
+ * Context: @vcpu's own thread.
+ * Return: linear address of its top
+ */
+u64 kvm_trace_stack_svm(struct kvm_vcpu *vcpu, u8 caller)
+{
+	const struct vmcb_save_area *save = &kvm_trace_vmcb(vcpu)->save;
+
+	if (caller & KVM_TRACE_CALLER_LONG_MODE)
+		return save->rsp;
+	return (u32)(save->ss.base + save->rsp);
 }
 
 /* Operands of an IOIO intercept, as KVM_TRACE_W_IO. */

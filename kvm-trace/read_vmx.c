@@ -11,6 +11,7 @@
 
 #include <kvm_trace/exit_reasons.h>
 
+#include "compat/compat.h"
 #include "detail.h"
 #include "isa.h"
 
@@ -93,8 +94,10 @@ u8 kvm_trace_caller_vmx(struct kvm_vcpu *vcpu)
 	/* KVM too takes callers in protected guests for 64-bit ones. */
 	if (vcpu->arch.guest_state_protected)
 		return KVM_TRACE_CALLER_LONG_MODE;
-	caller = (vmcs_value(GUEST_SS_AR_BYTES) >> VMX_AR_CPL_SHIFT) &
-		 KVM_TRACE_CALLER_CPL;
+	/* Without unrestricted guests, KVM runs real mode as virtual 8086 mode. */
+	caller = vcpu->arch.cr0 & X86_CR0_PE ?
+		 (vmcs_value(GUEST_SS_AR_BYTES) >> VMX_AR_CPL_SHIFT) &
+		 KVM_TRACE_CALLER_CPL : 0;
 	if ((vcpu->arch.efer & EFER_LMA) &&
 	    (vmcs_value(GUEST_CS_AR_BYTES) & VMX_AR_L))
 		caller |= KVM_TRACE_CALLER_LONG_MODE;
@@ -173,16 +176,55 @@ bool kvm_trace_apicv_vmx(void)
 }
 
 /**
- * kvm_trace_old_rip_vmx() - guest RIP at the exit, asked for at the entry
+ * kvm_trace_old_rip_vmx() - guest RIP at the exit, asked for until the entry
  *
  * KVM writes RIP to the VMCS after its kvm_entry tracepoint.
  *
- * Context: kvm_entry tracepoint; the VMCS of the exit is current.
+ * Context: from kvm_exit to kvm_entry, not preemptible; the VMCS of the exit is
+ * current.
  * Return: RIP
  */
 u64 kvm_trace_old_rip_vmx(void)
 {
 	return vmcs_value(GUEST_RIP);
+}
+
+/**
+ * kvm_trace_stack_vmx() - where the guest's stack was at the exit
+ * @caller: KVM_TRACE_CALLER_* of the code that caused it
+ *
+ * Context: the vCPU's own thread, not preemptible; the VMCS of the exit is
+ * current.
+ * Return: linear address of its top
+ */
+u64 kvm_trace_stack_vmx(u8 caller)
+{
+	u64 rsp = vmcs_value(GUEST_RSP);
+
+	if (caller & KVM_TRACE_CALLER_LONG_MODE)
+		return rsp;
+	return (u32)(vmcs_value(GUEST_SS_BASE) + rsp);
+}
+
+/**
+ * kvm_trace_cr3_vmx() - CR3 as the guest has it
+ * @vcpu: the vCPU whose exit is being handled; its VMCS is current
+ * @cr3:  where to put it
+ *
+ * Context: @vcpu's own thread, not preemptible.
+ * Return: false if the VMCS cannot be read
+ */
+bool kvm_trace_cr3_vmx(const struct kvm_vcpu *vcpu, u64 *cr3)
+{
+	u64 controls;
+
+	if (!vmcs_read(CPU_BASED_VM_EXEC_CONTROL, &controls))
+		return false;
+	*cr3 = vcpu->arch.cr3;
+	/* If moves to CR3 exit, the VMCS has KVM's, of shadow pages. */
+	return kvm_trace_cr3_known(vcpu) ||
+	       (controls & CPU_BASED_CR3_LOAD_EXITING) ||
+	       vmcs_read(GUEST_CR3, cr3);
 }
 
 /**

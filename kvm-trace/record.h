@@ -28,8 +28,12 @@ typedef u8 kvm_trace_byte;
 	 HWEIGHT64(KVM_TRACE_WORDS_ALL & KVM_TRACE_W_MASK_4) * 4)
 /* Words of 4 bytes are written as 8, the last one too. */
 #define KVM_TRACE_VMEXIT_TAIL_SLACK	8
-/* Arguments, two words of four bytes, one of eight. */
-#define KVM_TRACE_HYPERCALL_TAIL_MAX	(KVM_TRACE_HC_ARGS * 8 + 2 * 4 + 8)
+/* Every argument and a word of every bit. */
+#define KVM_TRACE_HYPERCALL_TAIL_MAX					\
+	(KVM_TRACE_HC_ARGS * 8 + HWEIGHT32(KVM_TRACE_HC_W_MASK_8) * 8 +	\
+	 HWEIGHT32(KVM_TRACE_HC_W_MASK_4) * 4)
+/* Arguments from registers, or what stands for them, and NR_HI. */
+#define KVM_TRACE_HYPERCALL_SUB_TAIL_MAX	(KVM_TRACE_HC_REGS * 8 + 4)
 
 /**
  * struct kvm_trace_vmexit - a round trip, laid out as kvm_trace:vmexit
@@ -88,6 +92,33 @@ struct kvm_trace_hypercall_record {
 	u8 caller;
 	u16 tail_len;
 	u8 tail[KVM_TRACE_HYPERCALL_TAIL_MAX];
+};
+
+/**
+ * struct kvm_trace_hypercall_sub_record - a part of a hypercall, see
+ * kvm_trace_detail:hypercall_sub
+ * @vm:		see there, as all others
+ * @seq:	-
+ * @index:	-
+ * @nr:		-
+ * @present:	-
+ * @vcpu:	-
+ * @abi:	-
+ * @kind:	-
+ * @tail_len:	bytes used in @tail
+ * @tail:	arguments and words
+ */
+struct kvm_trace_hypercall_sub_record {
+	u32 vm;
+	u32 seq;
+	u32 index;
+	u32 nr;
+	u32 present;
+	u16 vcpu;
+	u8 abi;
+	u8 kind;
+	u16 tail_len;
+	u8 tail[KVM_TRACE_HYPERCALL_SUB_TAIL_MAX];
 };
 
 /**

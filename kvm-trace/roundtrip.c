@@ -94,8 +94,11 @@ static __always_inline void begin_round_trip(struct kvm_trace_vcpu *v,
 	/* KVM fires the event with interrupts off, unless it does so late. */
 	if (unlikely(!irqs_disabled()))
 		exit->flags |= KVM_TRACE_F_LATE_STAMP;
-	if (unlikely(vcpu->arch.hflags & HF_GUEST_MASK))
+	if (unlikely(vcpu->arch.hflags & HF_GUEST_MASK)) {
 		exit->flags |= KVM_TRACE_F_NESTED;
+		if (exit->class == KVM_TRACE_CLASS_hypercall)
+			kvm_trace_hypercall_nested(v);
+	}
 
 	if (where == KVM_TRACE_IN_HOST_FIRST) {
 		/* Recording began in the guest: what KVM counted is not ours. */
@@ -375,8 +378,8 @@ static __always_inline void end_round_trip(struct kvm_trace_vcpu *v,
 		}
 	}
 	if (host_ns >= READ_ONCE(kvm_trace_min_host_ns)) {
-		if (v->hypercall.pending)
-			kvm_trace_hypercall_done(v);
+		if (v->hypercall.state != KVM_TRACE_CALL_NONE)
+			kvm_trace_hypercall_done(v, host_ns);
 		if (trace_vmexit_enabled()) {
 			if (want)
 				put_entry_words(v, host_ns, guest_ns, now,
@@ -384,7 +387,7 @@ static __always_inline void end_round_trip(struct kvm_trace_vcpu *v,
 			emit_vmexit(v, vcpu, host_ns, flags);
 		}
 	} else {
-		v->hypercall.pending = false;
+		v->hypercall.state = KVM_TRACE_CALL_NONE;
 	}
 	v->record.seq++;
 entered:

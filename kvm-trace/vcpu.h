@@ -49,18 +49,35 @@ struct kvm_trace_vm {
 	char name[KVM_TRACE_VCPU_NAME_LEN];
 };
 
+enum kvm_trace_call_state {
+	KVM_TRACE_CALL_NONE,
+	KVM_TRACE_CALL_NESTED,	/* made by a nested guest: whose it is comes out */
+	KVM_TRACE_CALL_MADE,	/* to be recorded when its result is known */
+};
+
 /**
  * struct kvm_trace_hypercall - the hypercall of the open round trip
- * @nr:		number as the guest gave it
- * @args:	arguments as the guest gave them
- * @caller:	KVM_TRACE_CALLER_*
- * @pending:	one was made and its result is not yet known
+ * @record:	the record to be: arguments are in its tail, and present also has
+ *		the words that are known already and stand below
+ * @rip:	word RIP
+ * @ret:	word RETURN
+ * @nr_hi:	word NR_HI
+ * @hv_control:	word HV_CONTROL
+ * @hv_reps:	word HV_REPS
+ * @sub:	word SUB
+ * @words:	KVM_TRACE_HC_W_* that the user wanted when it was made
+ * @state:	KVM_TRACE_CALL_*; not NONE if there is one
  */
 struct kvm_trace_hypercall {
-	u64 nr;
-	u64 args[KVM_TRACE_HC_ARGS];
-	u8 caller;
-	bool pending;
+	struct kvm_trace_hypercall_record record;
+	u64 rip;
+	u64 ret;
+	u32 nr_hi;
+	u32 hv_control;
+	u32 hv_reps;
+	u32 sub;
+	u32 words;
+	u8 state;
 };
 
 /**

@@ -10,14 +10,15 @@
 #include <string.h>
 #include "decode.h"
 #include <kvm_trace/exception_names.h>
-#include <kvm_trace/hypercalls.h>
+#include <kvm_trace/hypercalls_hyperv.h>
+#include <kvm_trace/hypercalls_xen.h>
 #include <kvm_trace/msr_names.h>
 #include <kvm_trace/user_exits.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(a, b)	__attribute((format(printf, a, b)))
-/* Pairs of bits below the words of a hypercall; those behind the arguments are to come. */
-#define HC_PAIRS	8
+/* Of present, the pairs of bits of the arguments. */
+#define HC_ARGS_MASK	((1u << (2 * KVM_TRACE_HC_ARGS)) - 1)
 #define VECTOR_GP	13
 
 /* Names */
@@ -29,8 +30,13 @@
 	[number] = #name,
 #define VALUE_AND_NAME(value, name) { value, name },
 #define NUMBER_AND_NAME(number, name) { number, #name },
-#define HYPERCALL(number, name, count, a0, a1, a2, a3) \
-	[number] = { #name, { a0, a1, a2, a3 } },
+#define CALL(number, name, how, ...) \
+	{ number, how, #name, { __VA_ARGS__ } },
+#define ARG(kind, name) { KVM_TRACE_ARG_##kind, name }
+#define SUB(number, sub, name) { number, sub, #name },
+#define FLAG(number, arg, mask, name) { number, arg, mask, name },
+#define ARG_FIELD(number, sub, pointer, arg, offset_32, offset_64, bytes, kind, name) \
+	{ number, sub, arg, ARG(kind, name) },
 
 static const char *const vmx_reasons[KVM_TRACE_VMX_REASON_END] = {
 	KVM_TRACE_VMX_REASONS(NAME_BY_CODE)
@@ -66,14 +72,85 @@ static const struct value_name {
 	KVM_TRACE_EXCEPTIONS(NUMBER_AND_NAME)
 }, user_exits[] = {
 	KVM_TRACE_USER_EXITS(NUMBER_AND_NAME)
+}, abis[] = {
+	KVM_TRACE_ABIS(VALUE_AND_NAME)
+}, sub_flags[] = {
+	KVM_TRACE_SUB_FLAGS(VALUE_AND_NAME)
 };
 
-static const struct hypercall {
+struct arg_name {
+	enum kvm_trace_arg_kind kind;
 	const char *name;
-	const char *arg[KVM_TRACE_KVM_HYPERCALL_ARGS];
-} kvm_hypercalls[] = {
-	KVM_TRACE_KVM_HYPERCALLS(HYPERCALL)
 };
+
+static const struct call {
+	__u32 number;
+	__u32 how;
+	const char *name;
+	struct arg_name arg[KVM_TRACE_HC_REGS];
+} kvm_calls[] = {
+	KVM_TRACE_KVM_CALLS(CALL, ARG)
+}, hyperv_calls[] = {
+	KVM_TRACE_HYPERV_CALLS(CALL, ARG)
+}, xen_calls[] = {
+	KVM_TRACE_XEN_CALLS(CALL, ARG)
+};
+
+static const struct sub {
+	__u32 number;
+	__u32 sub;
+	const char *name;
+} xen_subs[] = {
+	KVM_TRACE_XEN_SUBS(SUB)
+};
+
+static const struct flag {
+	__u32 number;
+	unsigned int arg;
+	__u64 mask;
+	const char *name;
+} kvm_flags[] = {
+	KVM_TRACE_KVM_FLAGS(FLAG)
+}, hyperv_flags[] = {
+	KVM_TRACE_HYPERV_FLAGS(FLAG)
+}, xen_flags[] = {
+	KVM_TRACE_XEN_FLAGS(FLAG)
+};
+
+static const struct arg_field {
+	__u32 number;
+	int sub;	/* -1: of any */
+	unsigned int arg;
+	struct arg_name name;
+} hyperv_fields[] = {
+	KVM_TRACE_HYPERV_FIELDS(ARG_FIELD)
+}, xen_fields[] = {
+	KVM_TRACE_XEN_FIELDS(ARG_FIELD)
+};
+
+#define TABLE(table) table, ARRAY_SIZE(table)
+
+/* What is known of an ABI's calls. */
+static const struct abi {
+	const struct call *calls;
+	size_t nr_calls;
+	const struct sub *subs;
+	size_t nr_subs;
+	const struct flag *flags;
+	size_t nr_flags;
+	const struct arg_field *fields;
+	size_t nr_fields;
+} tables[] = {
+	[KVM_TRACE_ABI_KVM] = {
+		TABLE(kvm_calls), NULL, 0, TABLE(kvm_flags), NULL, 0,
+	},
+	[KVM_TRACE_ABI_HYPERV] = {
+		TABLE(hyperv_calls), NULL, 0, TABLE(hyperv_flags), TABLE(hyperv_fields),
+	},
+	[KVM_TRACE_ABI_XEN] = {
+		TABLE(xen_calls), TABLE(xen_subs), TABLE(xen_flags), TABLE(xen_fields),
+	},
+}, no_table;
 
 const char *kvm_trace_reason_name(unsigned int isa, __u64 code)
 {
@@ -122,12 +199,32 @@ const char *kvm_trace_user_exit_name(unsigned int reason)
 	return NAME_OF(user_exits, reason);
 }
 
-static const struct hypercall *find_hypercall(unsigned int abi, __u64 nr)
+static const struct abi *table_of(unsigned int abi)
 {
-	if (abi != KVM_TRACE_ABI_KVM || nr >= ARRAY_SIZE(kvm_hypercalls) ||
-	    !kvm_hypercalls[nr].name)
-		return NULL;
-	return &kvm_hypercalls[nr];
+	return abi < ARRAY_SIZE(tables) ? &tables[abi] : &no_table;
+}
+
+/*
+ * What a number is of a caller of this width: 32, 64, or 0 if that is not known;
+ * then it is whichever comes first.
+ */
+static const struct call *find_call(unsigned int abi, __u64 nr, unsigned int width)
+{
+	const struct abi *table = table_of(abi);
+	const struct call *call = table->calls;
+	bool by_width = abi != KVM_TRACE_ABI_HYPERV && width;
+
+	for (; call < table->calls + table->nr_calls; call++)
+		if (call->number == nr && (!by_width || !call->how || call->how == width))
+			return call;
+	return NULL;
+}
+
+const char *kvm_trace_call_name(unsigned int abi, __u64 nr)
+{
+	const struct call *call = find_call(abi, nr, 0);
+
+	return call ? call->name : NULL;
 }
 
 /* Bytes */
@@ -338,13 +435,58 @@ bool kvm_trace_vmexit_msr_faulted(const struct kvm_trace_vmexit *v)
 	return v->flags_hi & KVM_TRACE_F2_INJECTED_EXCEPTION;
 }
 
+static void set_hypercall_word(struct kvm_trace_hypercall *h, __u32 word, __u64 value)
+{
+	switch (word) {
+	case KVM_TRACE_HC_W_RESULT_64:
+		h->result = value;
+		break;
+	case KVM_TRACE_HC_W_RIP:
+		h->rip = value;
+		break;
+	case KVM_TRACE_HC_W_RETURN:
+		h->ret = value;
+		break;
+	case KVM_TRACE_HC_W_NS_64:
+		h->ns = value;
+		break;
+	case KVM_TRACE_HC_W_NR_HI:
+		h->nr |= value << 32;
+		break;
+	case KVM_TRACE_HC_W_RESULT:
+		if (!(h->have & KVM_TRACE_HC_W_RESULT_64))
+			h->result = (__s32)value;
+		break;
+	case KVM_TRACE_HC_W_NS:
+		if (!(h->have & KVM_TRACE_HC_W_NS_64))
+			h->ns = value;
+		break;
+	case KVM_TRACE_HC_W_HV_CONTROL:
+		h->hv_control = value;
+		break;
+	case KVM_TRACE_HC_W_HV_REPS:
+		h->hv_reps = value;
+		break;
+	case KVM_TRACE_HC_W_SUB:
+		h->sub = value;
+		break;
+	default:
+		h->unknown++;
+		return;
+	}
+	h->have |= word;
+}
+
 void kvm_trace_hypercall_tail(struct kvm_trace_hypercall *h, const void *tail, size_t len)
 {
+	const __u32 results = KVM_TRACE_HC_W_RESULT | KVM_TRACE_HC_W_RESULT_64;
 	struct bytes b = { tail, len };
 	unsigned int i, size;
 	__u64 value;
 
-	for (i = 0; i < HC_PAIRS; i++) {
+	if (h->caller & KVM_TRACE_CALLER_ZERO && !(h->present & results))
+		h->have |= KVM_TRACE_HC_W_RESULT;
+	for (i = 0; i < KVM_TRACE_HC_ARGS; i++) {
 		size = KVM_TRACE_HC_ARG(h->present, i);
 		if (size == KVM_TRACE_HC_ARG_ABSENT)
 			continue;
@@ -352,41 +494,23 @@ void kvm_trace_hypercall_tail(struct kvm_trace_hypercall *h, const void *tail, s
 			h->reserved = true;
 			return;
 		}
-		if (!take(&b, size * 4, &value))
-			goto truncated;
-		if (i < KVM_TRACE_HC_ARGS) {
-			h->arg[i] = value;
-			h->have |= size << (2 * i);
-		} else {
-			h->unknown++;
+		if (!take(&b, size * 4, &value)) {
+			h->truncated = true;
+			return;
 		}
+		h->arg[i] = value;
+		h->have |= size << (2 * i);
 	}
-	for (i = 2 * HC_PAIRS; i < 32; i++) {
+	for (i = 2 * KVM_TRACE_HC_ARGS; i < 32; i++) {
 		if (!(h->present & 1u << i))
 			continue;
 		size = 1u << i & KVM_TRACE_HC_W_MASK_8 ? 8 : 4;
-		if (!take(&b, size, &value))
-			goto truncated;
-		switch (1u << i) {
-		case KVM_TRACE_HC_W_RESULT_64:
-			h->result = value;
-			break;
-		case KVM_TRACE_HC_W_NR_HI:
-			h->nr |= value << 32;
-			break;
-		case KVM_TRACE_HC_W_RESULT:
-			if (!(h->have & KVM_TRACE_HC_W_RESULT_64))
-				h->result = (__s32)value;
-			break;
-		default:
-			h->unknown++;
-			continue;
+		if (!take(&b, size, &value)) {
+			h->truncated = true;
+			return;
 		}
-		h->have |= 1u << i;
+		set_hypercall_word(h, 1u << i, value);
 	}
-	return;
-truncated:
-	h->truncated = true;
 }
 
 bool kvm_trace_hypercall_record(struct kvm_trace_hypercall *h, const void *record, size_t size)
@@ -405,6 +529,42 @@ bool kvm_trace_hypercall_record(struct kvm_trace_hypercall *h, const void *recor
 	h->caller = field(record, 31, 1);
 	tail = dynamic(record, size, 24, &h->truncated);
 	kvm_trace_hypercall_tail(h, tail.at, tail.left);
+	return true;
+}
+
+void kvm_trace_hypercall_sub_tail(struct kvm_trace_hypercall_sub *s, const void *tail, size_t len)
+{
+	const __u32 known = HC_ARGS_MASK | KVM_TRACE_HC_W_NR_HI;
+	struct kvm_trace_hypercall h = { .nr = s->nr, .present = s->present };
+
+	kvm_trace_hypercall_tail(&h, tail, len);
+	s->nr = h.nr;
+	s->have = h.have & known;
+	memcpy(s->arg, h.arg, sizeof(s->arg));
+	/* Words that only a hypercall record has are none of this event's. */
+	s->unknown = h.unknown + __builtin_popcount(h.have & ~known);
+	s->reserved = h.reserved;
+	s->truncated |= h.truncated;
+}
+
+bool kvm_trace_hypercall_sub_record(struct kvm_trace_hypercall_sub *s, const void *record,
+				    size_t size)
+{
+	struct bytes tail;
+
+	memset(s, 0, sizeof(*s));
+	if (size < KVM_TRACE_HYPERCALL_SUB_SIZE)
+		return false;
+	s->vm = field(record, 8, 4);
+	s->seq = field(record, 12, 4);
+	s->index = field(record, 16, 4);
+	s->nr = field(record, 20, 4);
+	s->present = field(record, 24, 4);
+	s->vcpu = field(record, 32, 2);
+	s->abi = field(record, 34, 1);
+	s->kind = field(record, 35, 1);
+	tail = dynamic(record, size, 28, &s->truncated);
+	kvm_trace_hypercall_sub_tail(s, tail.at, tail.left);
 	return true;
 }
 
@@ -821,42 +981,31 @@ static void put_user_reason(struct text *t, const struct kvm_trace_vmexit *v)
 
 static void put_abi(struct text *t, unsigned int abi)
 {
-	switch (abi) {
-	case 0:
-		put(t, " ?");
-		break;
-	case KVM_TRACE_ABI_KVM:
-		put(t, " KVM");
-		break;
-	case KVM_TRACE_ABI_HYPERV:
-		put(t, " Hyper-V");
-		break;
-	case KVM_TRACE_ABI_XEN:
-		put(t, " Xen");
-		break;
-	default:
-		put(t, " abi %u", abi);
-	}
-}
+	const char *name = NAME_OF(abis, abi);
 
-static void put_number(struct text *t, __u64 nr, const struct hypercall *call)
-{
-	if (call)
-		put(t, " %s", call->name);
+	if (name)
+		put(t, " %s", name);
+	else if (abi)
+		put(t, " abi %u", abi);
 	else
-		put(t, " 0x%llx", nr);
+		put(t, " ?");
 }
 
 static void put_call(struct text *t, const struct kvm_trace_vmexit *v)
 {
 	unsigned int abi = v->hypercall >> KVM_TRACE_HYPERCALL_ABI_SHIFT & 0xff;
 	__u32 nr = v->hypercall;
+	const char *name;
 
 	if (!(v->have & KVM_TRACE_W_HYPERCALL))
 		return;
 	put(t, " hypercall");
 	put_abi(t, abi);
-	put_number(t, nr, find_hypercall(abi, nr));
+	name = kvm_trace_call_name(abi, nr);
+	if (name)
+		put(t, " %s", name);
+	else
+		put(t, " 0x%x", nr);
 }
 
 /* What the exit was about, then what KVM did of it, then how it came to the entry. */
@@ -914,42 +1063,307 @@ size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *
 	return t.len;
 }
 
+/* A call, and what its numbers mean. */
+struct known_call {
+	const struct abi *table;
+	const struct call *call;	/* NULL: in no table */
+	const struct arg_name *regs;	/* a0 to a5, NULL: not known */
+	const __u64 *sub;		/* the sub-operation, NULL if there is none */
+	unsigned int sub_arg;
+};
+
+static struct arg_name name_of_arg(const struct known_call *k, unsigned int i)
+{
+	const struct arg_field *f = k->table->fields;
+
+	if (i < KVM_TRACE_HC_REGS)
+		return k->regs ? k->regs[i] : (struct arg_name){};
+	for (; k->call && f < k->table->fields + k->table->nr_fields; f++)
+		if (f->number == k->call->number && f->arg == i &&
+		    (f->sub < 0 || (k->sub && (__u32)*k->sub == (__u32)f->sub)))
+			return f->name;
+	return (struct arg_name){};
+}
+
+/* The caller is NULL if it is not known. */
+static struct known_call know_call(unsigned int abi, __u64 nr, const __u8 *caller,
+				   const __u64 *arg, __u32 have)
+{
+	/* Of a call of Hyper-V's that is not fast, whatever it is. */
+	static const struct arg_name in_memory[KVM_TRACE_HC_REGS] = {
+		ARG(PTR, "input_gpa"), ARG(PTR, "output_gpa"),
+	};
+	struct known_call k = { .table = table_of(abi) };
+	unsigned int i, width = 0;
+
+	if (caller)
+		width = *caller & KVM_TRACE_CALLER_LONG_MODE ? 64 : 32;
+	k.call = find_call(abi, nr, width);
+	if (abi == KVM_TRACE_ABI_HYPERV) {
+		if (caller && !(*caller & KVM_TRACE_CALLER_FAST))
+			k.regs = in_memory;
+		else if (caller && k.call)
+			k.regs = k.call->arg;
+	} else if (k.call && (!k.call->how || width)) {
+		k.regs = k.call->arg;
+	}
+	for (i = 0; i < KVM_TRACE_HC_ARGS && !k.sub; i++) {
+		if (name_of_arg(&k, i).kind != KVM_TRACE_ARG_SUB || !KVM_TRACE_HC_ARG(have, i))
+			continue;
+		k.sub = &arg[i];
+		k.sub_arg = i;
+	}
+	return k;
+}
+
+static void put_sub(struct text *t, const struct known_call *k, __u64 value)
+{
+	const struct sub *s = k->table->subs;
+
+	for (; s < k->table->subs + k->table->nr_subs; s++) {
+		if (s->number == k->call->number && s->sub == value) {
+			put(t, "%s", s->name);
+			return;
+		}
+	}
+	put(t, "0x%llx", value);
+}
+
+/* Names joined by |, and in hex the bits that have none. */
+static void put_bits(struct text *t, const struct known_call *k, unsigned int i, __u64 value)
+{
+	const struct flag *f = k->table->flags;
+	const char *before = "";
+
+	for (; f < k->table->flags + k->table->nr_flags; f++) {
+		if (f->number != k->call->number || f->arg != i || (value & f->mask) != f->mask)
+			continue;
+		put(t, "%s%s", before, f->name);
+		before = "|";
+		value &= ~f->mask;
+	}
+	if (value)
+		put(t, "%s0x%llx", before, value);
+	else if (!*before)
+		put(t, "0");
+}
+
+static void put_arg(struct text *t, const struct known_call *k, unsigned int i, __u64 value)
+{
+	struct arg_name arg = name_of_arg(k, i);
+
+	if (arg.name)
+		put(t, " %s=", arg.name);
+	else
+		put(t, " a%u=", i);
+	switch (arg.kind) {
+	case KVM_TRACE_ARG_COUNT:
+	case KVM_TRACE_ARG_ID:
+	case KVM_TRACE_ARG_NS:
+		put(t, "%llu", value);
+		break;
+	case KVM_TRACE_ARG_SUB:
+		put_sub(t, k, value);
+		break;
+	case KVM_TRACE_ARG_FLAGS:
+		put_bits(t, k, i, value);
+		break;
+	default:
+		put(t, "0x%llx", value);
+	}
+}
+
+/* The call, its sub-operation in parentheses, and the other arguments. */
+static void put_known_call(struct text *t, const struct known_call *k, __u64 nr, __u32 lacks,
+			   const __u64 *arg, __u32 have)
+{
+	unsigned int i;
+
+	if (k->call)
+		put(t, " %s", k->call->name);
+	else if (lacks & KVM_TRACE_LACKS_NR)
+		put(t, " ?");
+	else
+		put(t, " 0x%llx", nr);
+	if (k->sub) {
+		put(t, "(");
+		put_sub(t, k, *k->sub);
+		put(t, ")");
+	}
+	for (i = 0; i < KVM_TRACE_HC_ARGS; i++)
+		if (KVM_TRACE_HC_ARG(have, i) && !(k->sub && i == k->sub_arg))
+			put_arg(t, k, i, arg[i]);
+}
+
+/* Hyper-V's: status in bits 15:0, and elements done of a rep call in 43:32. */
+static void put_hyperv_result(struct text *t, const struct kvm_trace_hypercall *h)
+{
+	__u64 result = h->result;
+	unsigned int reps = result >> 32 & KVM_TRACE_HV_REPS_COUNT;
+
+	if (result & 0xfffff000ffff0000ull) {
+		put(t, " = 0x%llx", result);
+		return;
+	}
+	put(t, " = %llu", result & 0xffff);
+	if (reps || h->have & KVM_TRACE_HC_W_HV_REPS)
+		put(t, " reps %u", reps);
+}
+
+static void put_result(struct text *t, const struct kvm_trace_hypercall *h)
+{
+	if (!(h->have & (KVM_TRACE_HC_W_RESULT | KVM_TRACE_HC_W_RESULT_64)))
+		return;
+	if (h->abi == KVM_TRACE_ABI_HYPERV)
+		put_hyperv_result(t, h);
+	else if (h->have & KVM_TRACE_HC_W_RESULT_64)
+		put(t, " = 0x%llx", (__u64)h->result);
+	else
+		put(t, " = %lld", h->result);
+}
+
+static void put_caller(struct text *t, const struct kvm_trace_hypercall *h)
+{
+	if (!(h->lacks & KVM_TRACE_LACKS_CALLER)) {
+		put(t, " cpl%u", h->caller & KVM_TRACE_CALLER_CPL);
+		put(t, h->caller & KVM_TRACE_CALLER_LONG_MODE ? " 64" : " 32");
+	}
+	if (h->caller & KVM_TRACE_CALLER_FAST)
+		put(t, " fast");
+	if (h->caller & KVM_TRACE_CALLER_XMM)
+		put(t, " xmm");
+	if (h->caller & KVM_TRACE_CALLER_NESTED)
+		put(t, " nested");
+	if (h->have & KVM_TRACE_HC_W_RIP)
+		put(t, " rip 0x%llx", h->rip);
+	if (h->have & KVM_TRACE_HC_W_RETURN)
+		put(t, " return 0x%llx", h->ret);
+}
+
+/* The rest of Hyper-V's input value; reserved bits in hex. */
+static void put_hyperv_input(struct text *t, const struct kvm_trace_hypercall *h)
+{
+	const __u32 start_mask = KVM_TRACE_HV_REPS_COUNT << KVM_TRACE_HV_REPS_START_SHIFT;
+	__u32 start = (h->hv_reps & start_mask) >> KVM_TRACE_HV_REPS_START_SHIFT;
+	__u32 rest = h->hv_reps & ~(KVM_TRACE_HV_REPS_COUNT | start_mask);
+	__u32 var = h->hv_control >> KVM_TRACE_HV_VAR_SHIFT & KVM_TRACE_HV_VAR;
+
+	if (h->have & KVM_TRACE_HC_W_HV_REPS) {
+		put(t, " reps %u", h->hv_reps & KVM_TRACE_HV_REPS_COUNT);
+		if (start)
+			put(t, " from %u", start);
+		if (rest)
+			put(t, "|0x%x", rest);
+	}
+	if (var)
+		put(t, " var %u", var);
+	if (h->hv_control & KVM_TRACE_HV_NESTED)
+		put(t, " is_nested");
+	rest = h->hv_control & ~(KVM_TRACE_HV_NESTED | KVM_TRACE_HV_VAR << KVM_TRACE_HV_VAR_SHIFT);
+	/* The caller says it too. */
+	if (h->caller & KVM_TRACE_CALLER_FAST)
+		rest &= ~KVM_TRACE_HV_FAST;
+	if (rest)
+		put(t, " control 0x%x", rest);
+}
+
+/* How many hypercall_sub records were made, and why not more. */
+static void put_sub_word(struct text *t, __u32 sub)
+{
+	__u32 rest = sub & ~KVM_TRACE_SUB_COUNT;
+	const char *before = " ";
+	size_t i;
+
+	put(t, " sub %u", sub & KVM_TRACE_SUB_COUNT);
+	for (i = 0; i < ARRAY_SIZE(sub_flags); i++) {
+		if (!(rest & sub_flags[i].value))
+			continue;
+		put(t, "%s%s", before, sub_flags[i].name);
+		before = "|";
+		rest &= ~sub_flags[i].value;
+	}
+	if (rest)
+		put(t, "%s0x%x", before, rest);
+}
+
+static void put_call_end(struct text *t, bool reserved, __u32 unknown, bool truncated)
+{
+	if (reserved)
+		put(t, " (argument of unknown size)");
+	put_end(t, unknown, truncated);
+}
+
+/* Half of a number is none. */
+static bool has_number(__u32 present, __u32 have, __u32 lacks)
+{
+	return !(present & ~have & KVM_TRACE_HC_W_NR_HI) && !(lacks & KVM_TRACE_LACKS_NR);
+}
+
 size_t kvm_trace_hypercall_text(const struct kvm_trace_hypercall *h, __u32 pid,
 				char *buf, size_t size)
 {
-	bool cut = h->present & ~h->have & KVM_TRACE_HC_W_NR_HI;
+	const __u8 *caller = h->lacks & KVM_TRACE_LACKS_CALLER ? NULL : &h->caller;
 	struct text t = { buf, size, 0 };
-	const struct hypercall *call = NULL;
-	unsigned int i;
+	struct known_call k = { .table = &no_table };
 
-	if (!cut && !(h->lacks & KVM_TRACE_LACKS_NR))
-		call = find_hypercall(h->abi, h->nr);
+	if (has_number(h->present, h->have, h->lacks))
+		k = know_call(h->abi, h->nr, caller, h->arg, h->have);
 	put_who(&t, h->vm, pid, h->vcpu, h->lacks);
 	put(&t, " hypercall");
 	put_abi(&t, h->abi);
-	if (h->lacks & KVM_TRACE_LACKS_NR)
+	put_known_call(&t, &k, h->nr, h->lacks, h->arg, h->have);
+	put_result(&t, h);
+	if (h->have & (KVM_TRACE_HC_W_NS | KVM_TRACE_HC_W_NS_64)) {
+		put(&t, " ");
+		put_time(&t, h->ns);
+	}
+	put_caller(&t, h);
+	put_hyperv_input(&t, h);
+	if (h->have & KVM_TRACE_HC_W_SUB)
+		put_sub_word(&t, h->sub);
+	put_call_end(&t, h->reserved, h->unknown, h->truncated);
+	return t.len;
+}
+
+size_t kvm_trace_hypercall_sub_text(const struct kvm_trace_hypercall_sub *s, __u32 pid,
+				    char *buf, size_t size)
+{
+	static const struct arg_name gva_range[KVM_TRACE_HC_REGS] = {
+		ARG(GVA, "gva"), ARG(COUNT, "pages"),
+	}, vp_bank[KVM_TRACE_HC_REGS] = {
+		ARG(ID, "bank"), ARG(MASK, "mask"),
+	};
+	static const __u8 callers[] = {
+		[KVM_TRACE_SUB_KIND_CALL] = KVM_TRACE_CALLER_LONG_MODE,
+		[KVM_TRACE_SUB_KIND_CALL_32] = 0,
+	};
+	bool call = s->kind == KVM_TRACE_SUB_KIND_CALL || s->kind == KVM_TRACE_SUB_KIND_CALL_32;
+	struct known_call k = { .table = &no_table };
+	struct text t = { buf, size, 0 };
+
+	if (has_number(s->present, s->have, s->lacks))
+		k = know_call(s->abi, s->nr, call ? &callers[s->kind] : NULL, s->arg, s->have);
+	if (!call) {
+		k.regs = NULL;
+		k.sub = NULL;
+	}
+	if (s->kind == KVM_TRACE_SUB_KIND_GVA_RANGE)
+		k.regs = gva_range;
+	else if (s->kind == KVM_TRACE_SUB_KIND_VP_BANK)
+		k.regs = vp_bank;
+	put_who(&t, s->vm, pid, s->vcpu, s->lacks);
+	put(&t, " hypercall_sub");
+	if (s->lacks & KVM_TRACE_LACKS_INDEX)
 		put(&t, " ?");
 	else
-		put_number(&t, h->nr, call);
-	for (i = 0; i < KVM_TRACE_HC_ARGS; i++) {
-		if (KVM_TRACE_HC_ARG(h->have, i) == KVM_TRACE_HC_ARG_ABSENT)
-			continue;
-		if (call && i < KVM_TRACE_KVM_HYPERCALL_ARGS && *call->arg[i])
-			put(&t, " %s=0x%llx", call->arg[i], h->arg[i]);
-		else
-			put(&t, " a%u=0x%llx", i, h->arg[i]);
-	}
-	if (h->have & KVM_TRACE_HC_W_RESULT_64)
-		put(&t, " = 0x%llx", (__u64)h->result);
-	else if (h->have & KVM_TRACE_HC_W_RESULT)
-		put(&t, " = %lld", h->result);
-	if (!(h->lacks & KVM_TRACE_LACKS_CALLER))
-		put(&t, " cpl%u %s%s", h->caller & KVM_TRACE_CALLER_CPL,
-		    h->caller & KVM_TRACE_CALLER_LONG_MODE ? "64" : "32",
-		    h->caller & KVM_TRACE_CALLER_NESTED ? " nested" : "");
-	if (h->reserved)
-		put(&t, " (argument of unknown size)");
-	put_end(&t, h->unknown, h->truncated);
+		put(&t, " %u", s->index);
+	put_abi(&t, s->abi);
+	put_known_call(&t, &k, s->nr, s->lacks, s->arg, s->have);
+	if (s->kind && !call && !k.regs)
+		put(&t, " kind %u", s->kind);
+	if (call)
+		put(&t, s->kind == KVM_TRACE_SUB_KIND_CALL ? " 64" : " 32");
+	put_call_end(&t, s->reserved, s->unknown, s->truncated);
 	return t.len;
 }
 

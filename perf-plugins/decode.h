@@ -31,6 +31,7 @@
 #define KVM_TRACE_LACKS_GENERATION	0x100
 #define KVM_TRACE_LACKS_COUNT		0x200
 #define KVM_TRACE_LACKS_SINCE		0x400
+#define KVM_TRACE_LACKS_INDEX		0x800
 
 /**
  * struct kvm_trace_vmexit - a decoded vmexit record
@@ -142,31 +143,79 @@ struct kvm_trace_vmexit {
  * @nr: number of the hypercall
  * @arg: arguments, those that @have names
  * @result: result, of RESULT_64 or RESULT
+ * @rip: guest RIP of the instruction
+ * @ret: where the caller goes on behind the hypercall page, of RETURN
+ * @ns: how long the call took, in ns, of NS_64 or NS
  * @vm: number of the VM, 0 if not known
  * @seq: record counter of the vmexit record of the same round trip
  * @present: what the record has, as stored
- * @have: what was read, in the form of @present
+ * @have: what was read, in the form of @present; also RESULT if @caller says ZERO
  * @lacks: KVM_TRACE_LACKS_*
  * @unknown: number of words that this decoder stepped over
+ * @hv_control: part of Hyper-V's input value, see KVM_TRACE_HC_W_HV_CONTROL
+ * @hv_reps: the rest of it, see KVM_TRACE_HC_W_HV_REPS
+ * @sub: what reading guest memory came to, KVM_TRACE_SUB_*
  * @vcpu: vCPU id
  * @abi: KVM_TRACE_ABI_*, 0 if not known
  * @caller: KVM_TRACE_CALLER_*
  * @truncated: the tail ends before its last word
  * @reserved: an argument of unknown size ended the decoding
+ *
+ * What the record does not have is 0.
  */
 struct kvm_trace_hypercall {
 	__u64 nr;
 	__u64 arg[KVM_TRACE_HC_ARGS];
 	__s64 result;
+	__u64 rip;
+	__u64 ret;
+	__u64 ns;
 	__u32 vm;
 	__u32 seq;
 	__u32 present;
 	__u32 have;
 	__u32 lacks;
 	__u32 unknown;
+	__u32 hv_control;
+	__u32 hv_reps;
+	__u32 sub;
 	__u16 vcpu;
 	__u8 abi;
 	__u8 caller;
+	bool truncated;
+	bool reserved;
+};
+
+/**
+ * struct kvm_trace_hypercall_sub - a decoded hypercall_sub record
+ * @nr: number of the inner call, or of the call whose list it is
+ * @arg: arguments, those that @have names; 0 if absent
+ * @vm: number of the VM, 0 if not known
+ * @seq: that of the hypercall record to which it belongs
+ * @index: place in the batch or list, from 0
+ * @present: what the record has, as stored
+ * @have: what was read, in the form of @present
+ * @lacks: KVM_TRACE_LACKS_*
+ * @unknown: number of words that this decoder stepped over
+ * @vcpu: vCPU id
+ * @abi: KVM_TRACE_ABI_*, 0 if not known
+ * @kind: KVM_TRACE_SUB_KIND_*, 0 if not known
+ * @truncated: the tail ends before its last word
+ * @reserved: an argument of unknown size ended the decoding
+ */
+struct kvm_trace_hypercall_sub {
+	__u64 nr;
+	__u64 arg[KVM_TRACE_HC_ARGS];
+	__u32 vm;
+	__u32 seq;
+	__u32 index;
+	__u32 present;
+	__u32 have;
+	__u32 lacks;
+	__u32 unknown;
+	__u16 vcpu;
+	__u8 abi;
+	__u8 kind;
 	bool truncated;
 	bool reserved;
 };
@@ -331,6 +380,41 @@ size_t kvm_trace_hypercall_text(const struct kvm_trace_hypercall *h, __u32 pid,
 				char *buf, size_t size);
 
 /**
+ * kvm_trace_hypercall_sub_tail() - read the tail of a hypercall_sub record
+ * @s: record whose fixed fields are set, @s->nr from nr, and whose other
+ *     fields are 0
+ * @tail: the tail's bytes, of any alignment
+ * @len: how many there are
+ *
+ * As kvm_trace_hypercall_tail(). Words that only hypercall records have are
+ * stepped over like those that are not known.
+ */
+void kvm_trace_hypercall_sub_tail(struct kvm_trace_hypercall_sub *s, const void *tail, size_t len);
+
+/**
+ * kvm_trace_hypercall_sub_record() - decode a raw hypercall_sub record
+ * @s: result
+ * @record: as for kvm_trace_vmexit_record()
+ * @size: as for kvm_trace_vmexit_record()
+ *
+ * Return: as kvm_trace_vmexit_record().
+ */
+bool kvm_trace_hypercall_sub_record(struct kvm_trace_hypercall_sub *s, const void *record,
+				    size_t size);
+
+/**
+ * kvm_trace_hypercall_sub_text() - the line of a hypercall_sub record
+ * @s: decoded record
+ * @pid: as for kvm_trace_vmexit_text()
+ * @buf: as for kvm_trace_vmexit_text()
+ * @size: as for kvm_trace_vmexit_text()
+ *
+ * Return: as kvm_trace_vmexit_text().
+ */
+size_t kvm_trace_hypercall_sub_text(const struct kvm_trace_hypercall_sub *s, __u32 pid,
+				    char *buf, size_t size);
+
+/**
  * kvm_trace_vcpu_record() - decode a raw vcpu record
  * @c: result; its strings point into @record
  * @record: as for kvm_trace_vmexit_record()
@@ -430,5 +514,14 @@ const char *kvm_trace_exception_name(unsigned int vector);
  * Return: the name ("MMIO"), or NULL if the reason is not known.
  */
 const char *kvm_trace_user_exit_name(unsigned int reason);
+
+/**
+ * kvm_trace_call_name() - name of a hypercall
+ * @abi: KVM_TRACE_ABI_*
+ * @nr: its number, of Hyper-V the call code
+ *
+ * Return: the name ("sched_op"), or NULL if the number is in no table.
+ */
+const char *kvm_trace_call_name(unsigned int abi, __u64 nr);
 
 #endif /* _KVM_TRACE_DECODE_H */

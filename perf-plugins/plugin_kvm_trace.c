@@ -12,6 +12,7 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define EXPORT		__attribute__((visibility("default")))
 #define SYSTEM		"kvm_trace"
+#define DETAIL		"kvm_trace_detail"
 #define FIRST_SLOTS	64	/* a power of two */
 
 /* vm numbers start at 1: 0 is a free slot. */
@@ -201,6 +202,33 @@ static int hypercall(struct trace_seq *s, struct tep_record *record, struct tep_
 	return 0;
 }
 
+static int hypercall_sub(struct trace_seq *s, struct tep_record *record,
+			 struct tep_event *event, void *context)
+{
+	struct kvm_trace_hypercall_sub sub = {};
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct plugin *plugin = context;
+	const void *tail;
+	size_t len;
+
+	if (plugin->other_abi)
+		return -1;
+	sub.vm = value_of(event, record, "vm");
+	sub.seq = value_of(event, record, "seq");
+	sub.present = value_of(event, record, "present");
+	sub.abi = value_of(event, record, "abi");
+	sub.kind = value_of(event, record, "kind");
+	sub.index = value_or(event, record, "index", &sub.lacks, KVM_TRACE_LACKS_INDEX);
+	sub.vcpu = value_or(event, record, "vcpu", &sub.lacks, KVM_TRACE_LACKS_VCPU);
+	sub.nr = value_or(event, record, "nr", &sub.lacks, KVM_TRACE_LACKS_NR);
+	tail = dynamic(event, record, "tail", &len, &sub.truncated);
+	if (tail)
+		kvm_trace_hypercall_sub_tail(&sub, tail, len);
+	kvm_trace_hypercall_sub_text(&sub, pid_of(plugin, sub.vm), text, sizeof(text));
+	trace_seq_puts(s, text);
+	return 0;
+}
+
 /* A string in an array of fixed size. */
 static struct kvm_trace_string string(struct tep_event *event, struct tep_record *record,
 				      const char *name)
@@ -259,13 +287,15 @@ static int lost(struct trace_seq *s, struct tep_record *record, struct tep_event
 }
 
 static const struct {
+	const char *system;
 	const char *event;
 	tep_event_handler_func handler;
 } handlers[] = {
-	{ "vmexit", vmexit },
-	{ "hypercall", hypercall },
-	{ "vcpu", vcpu },
-	{ "lost", lost },
+	{ SYSTEM, "vmexit", vmexit },
+	{ SYSTEM, "hypercall", hypercall },
+	{ DETAIL, "hypercall_sub", hypercall_sub },
+	{ SYSTEM, "vcpu", vcpu },
+	{ SYSTEM, "lost", lost },
 };
 
 EXPORT int TEP_PLUGIN_LOADER(struct tep_handle *tep)
@@ -279,7 +309,7 @@ EXPORT int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 	plugin->next = plugins;
 	plugins = plugin;
 	for (i = 0; i < ARRAY_SIZE(handlers); i++)
-		tep_register_event_handler(tep, -1, SYSTEM, handlers[i].event,
+		tep_register_event_handler(tep, -1, handlers[i].system, handlers[i].event,
 					   handlers[i].handler, plugin);
 	return 0;
 }
@@ -295,7 +325,7 @@ EXPORT void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
 	if (!plugin)
 		return;
 	for (i = 0; i < ARRAY_SIZE(handlers); i++)
-		tep_unregister_event_handler(tep, -1, SYSTEM, handlers[i].event,
+		tep_unregister_event_handler(tep, -1, handlers[i].system, handlers[i].event,
 					     handlers[i].handler, plugin);
 	*link = plugin->next;
 	free(plugin->vmms);

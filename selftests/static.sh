@@ -39,7 +39,7 @@ sources '' | xargs -d '\n' codespell >"$log" 2>&1
 result codespell_is_clean "$log"
 
 # checkpatch does not know tables of X(...) lines and their users, and complains
-# of every TRACE_EVENT, the kernel's own included. In user space there is no
+# of every TRACE_EVENT, the kernel's own included, and of Hyper-V's names. In user space there is no
 # strscpy, BIT() or __printf, and what the kernel writes to mapped memory is volatile.
 TABLES=COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,BRACKET_SPACE,TRAILING_SEMICOLON
 TABLES=$TABLES,MACRO_WITH_FLOW_CONTROL,DO_WHILE_MACRO_WITH_TRAILING_SEMICOLON
@@ -47,12 +47,14 @@ EVENTS=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 USERSPACE=STRCPY,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE,AVOID_EXTERNS,BIT_MACRO,EMBEDDED_FUNCTION_NAME
 checkpatch() {
 	xargs -d '\n' perl /out/checkpatch/checkpatch.pl \
-		--no-tree --strict --terse --show-types --no-summary --quiet --ignore "$TABLES,$1" -f 2>&1 |
+		--no-tree --root=. --strict --terse --show-types --no-summary --quiet --ignore "$TABLES,$1" -f 2>&1 |
 		grep -v "ERROR:SPACING: spaces required around that ':' (ctx:VxE)"
 }
 {
-	sources '^(kvm-trace|include)/.*\.[ch]$' | grep -v '^kvm-trace/events\.h$' | checkpatch NONE
-	sources '^(kvm-trace/events|selftests/modules/fake_kvm)\.h$' | checkpatch $EVENTS
+	sources '^(kvm-trace|include)/.*\.[ch]$' |
+		grep -v -E '^kvm-trace/events(_detail)?\.h$|_hyperv\.h$' | checkpatch NONE
+	sources '^include/kvm_trace/hypercalls_hyperv\.h$' | checkpatch CAMELCASE
+	sources '^(kvm-trace/events(_detail)?|selftests/modules/fake_kvm)\.h$' | checkpatch $EVENTS
 	sources '^(perf-plugins|scripts|selftests)/.*\.[ch]$' | grep -v '^selftests/modules/fake_kvm\.h$' |
 		checkpatch $USERSPACE
 } >"$log"

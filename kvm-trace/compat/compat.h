@@ -30,18 +30,59 @@
 	typeof(((struct vmcb_control_area *)0)->exit_code)
 
 /*
+ * "KVM: x86/xen: Add CPL to Xen hypercall tracepoint" put a u8 before the other
+ * arguments of kvm_xen_hypercall. It came together with this flag, between 6.1
+ * and 6.12.
+ */
+#ifdef KVM_XEN_HVM_CONFIG_RUNSTATE_UPDATE_FLAG
+#define KVM_TRACE_XEN_HYPERCALL_CPL 1
+#else
+#define KVM_TRACE_XEN_HYPERCALL_CPL 0
+#endif
+
+/*
  * RIP is one of arch.regs, and arch.regs_avail a word, up to 6.12; in 7.3 RIP is
- * apart, in arch.rip, and regs_avail a bitmap.
+ * apart, in arch.rip, regs_avail a bitmap, and its bits have other names.
  */
 #ifdef KVM_TRACE_RIP_IN_REGS
 #define kvm_trace_rip(vcpu)	((vcpu)->arch.regs[VCPU_REGS_RIP])
 #define kvm_trace_rip_known(vcpu) \
 	((vcpu)->arch.regs_avail & BIT(VCPU_REGS_RIP))
+#define kvm_trace_cr3_known(vcpu) \
+	((vcpu)->arch.regs_avail & BIT(VCPU_EXREG_CR3))
 #else
 #define kvm_trace_rip(vcpu)	((vcpu)->arch.rip)
 #define kvm_trace_rip_known(vcpu) \
 	test_bit(VCPU_REG_RIP, (vcpu)->arch.regs_avail)
+#define kvm_trace_cr3_known(vcpu) \
+	test_bit(VCPU_REG_CR3, (vcpu)->arch.regs_avail)
 #endif
+
+/* In 7.3, nested_ctl of the VMCB and its bits have other names than in 6.12. */
+#ifdef SVM_MISC_ENABLE_SEV
+#define kvm_trace_sev(vmcb)	((vmcb)->control.misc_ctl & SVM_MISC_ENABLE_SEV)
+#else
+#define kvm_trace_sev(vmcb) \
+	((vmcb)->control.nested_ctl & SVM_NESTED_CTL_SEV_ENABLE)
+#endif
+
+/**
+ * kvm_trace_private_mem() - whether a VM can have private memory
+ * @vcpu: a vCPU of it
+ *
+ * "KVM: Introduce per-page memory attributes" (Linux 6.8) brought such memory;
+ * it is not in the VMM's mappings.
+ *
+ * Return: true if it can
+ */
+static inline bool kvm_trace_private_mem(const struct kvm_vcpu *vcpu)
+{
+#ifdef kvm_arch_has_private_mem
+	return kvm_arch_has_private_mem(vcpu->kvm);
+#else
+	return false;
+#endif
+}
 
 /**
  * kvm_trace_hyperv_guest() - whether the guest's hypercalls are Hyper-V's

@@ -83,31 +83,61 @@ static inline void encode_vmexit(struct record *r, const struct kvm_trace_vmexit
 			add(r, words[bit], KVM_TRACE_W_SIZE(bit));
 }
 
+static inline void add_tail(struct record *r, __u32 present, const __u64 *arg,
+			    const __u64 *words)
+{
+	unsigned int i;
+
+	for (i = 0; i < KVM_TRACE_HC_ARGS; i++)
+		add(r, arg[i], 4 * KVM_TRACE_HC_ARG(present, i));
+	for (i = 0; i < 16; i++)
+		if (present & 1u << (16 + i))
+			add(r, words[i], i < 8 ? 8 : 4);
+}
+
+static inline void set_data_loc(struct record *r, unsigned int at, unsigned int start)
+{
+	__u32 loc = (r->size - start) << 16 | start;
+
+	memcpy(r->bytes + at, &loc, sizeof(loc));
+}
+
 static inline void encode_hypercall(struct record *r, const struct kvm_trace_hypercall *h)
 {
 	const __u64 words[16] = {
-		[0] = h->result,
-		[8] = h->nr >> 32, h->result,
+		[0] = h->result, h->rip, h->ret, h->ns,
+		[8] = h->nr >> 32, h->result, h->ns, h->hv_control, h->hv_reps, h->sub,
 	};
-	unsigned int i, at, tail;
 
 	add_common(r);
 	add(r, h->vm, 4);
 	add(r, h->seq, 4);
 	add(r, h->nr, 4);
 	add(r, h->present, 4);
-	at = r->size;
 	add(r, 0, 4);
 	add(r, h->vcpu, 2);
 	add(r, h->abi, 1);
 	add(r, h->caller, 1);
-	for (i = 0; i < KVM_TRACE_HC_ARGS; i++)
-		add(r, h->arg[i], 4 * KVM_TRACE_HC_ARG(h->present, i));
-	for (i = 0; i < 16; i++)
-		if (h->present & 1u << (16 + i))
-			add(r, words[i], i < 8 ? 8 : 4);
-	tail = (r->size - KVM_TRACE_HYPERCALL_SIZE) << 16 | KVM_TRACE_HYPERCALL_SIZE;
-	memcpy(r->bytes + at, &tail, 4);
+	add_tail(r, h->present, h->arg, words);
+	set_data_loc(r, 24, KVM_TRACE_HYPERCALL_SIZE);
+}
+
+static inline void encode_hypercall_sub(struct record *r, const struct kvm_trace_hypercall_sub *s)
+{
+	const __u64 words[16] = { [8] = s->nr >> 32 };
+
+	add_common(r);
+	add(r, s->vm, 4);
+	add(r, s->seq, 4);
+	add(r, s->index, 4);
+	add(r, s->nr, 4);
+	add(r, s->present, 4);
+	add(r, 0, 4);
+	add(r, s->vcpu, 2);
+	add(r, s->abi, 1);
+	add(r, s->kind, 1);
+	add_tail(r, s->present, s->arg, words);
+	set_data_loc(r, 28, KVM_TRACE_HYPERCALL_SUB_SIZE);
 }
 
 static inline void encode_vcpu(struct record *r, const struct kvm_trace_vcpu *c)

@@ -4,7 +4,7 @@
  * a record and the line that it must give. What is done with them is the
  * tests' own.
  *
- *	event NAME	vmexit, hypercall, vcpu or lost
+ *	event NAME	vmexit, hypercall, hypercall_sub, vcpu or lost
  *	pid NUMBER	the VMM's, where the line shows it; not for vcpu
  *	text LINE
  *	bytes		hex bytes follow to the end; # starts a comment
@@ -125,6 +125,7 @@ static inline bool golden_decode(const char *event, const void *bytes, size_t si
 	union {
 		struct kvm_trace_vmexit vmexit;
 		struct kvm_trace_hypercall hypercall;
+		struct kvm_trace_hypercall_sub hypercall_sub;
 		struct kvm_trace_vcpu vcpu;
 		struct kvm_trace_lost lost;
 	} r;
@@ -137,6 +138,10 @@ static inline bool golden_decode(const char *event, const void *bytes, size_t si
 		if (!kvm_trace_hypercall_record(&r.hypercall, bytes, size))
 			return false;
 		kvm_trace_hypercall_text(&r.hypercall, pid, text, room);
+	} else if (!strcmp(event, "hypercall_sub")) {
+		if (!kvm_trace_hypercall_sub_record(&r.hypercall_sub, bytes, size))
+			return false;
+		kvm_trace_hypercall_sub_text(&r.hypercall_sub, pid, text, room);
 	} else if (!strcmp(event, "vcpu")) {
 		if (!kvm_trace_vcpu_record(&r.vcpu, bytes, size))
 			return false;

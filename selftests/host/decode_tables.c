@@ -7,10 +7,10 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <kvm_trace/exception_names.h>
-#include <kvm_trace/hypercalls.h>
 #include <kvm_trace/msr_names.h>
 #include <kvm_trace/user_exits.h>
 #include "decode_encode.h"
+#include "decode_hypercalls.h"
 #include "decode_reasons.h"
 #include "tap.h"
 
@@ -21,16 +21,6 @@ static const struct {
 	const char *name;
 } classes[] = {
 	KVM_TRACE_CLASSES(CLASS)
-};
-
-#define NUMBER(number, name, count, a0, a1, a2, a3) { number, count, { a0, a1, a2, a3 } },
-
-static const struct {
-	unsigned int number;
-	unsigned int count;
-	const char *arg[KVM_TRACE_KVM_HYPERCALL_ARGS];
-} hypercalls[] = {
-	KVM_TRACE_KVM_HYPERCALLS(NUMBER)
 };
 
 struct number_name {
@@ -286,35 +276,372 @@ static void test_class_table(void)
 	tap_end();
 }
 
-static void test_hypercall_table(void)
-{
-	unsigned int named;
-	size_t i, j;
+static const struct {
+	__u8 abi;
+	const char *name;
+	unsigned int args;
+} abis[] = {
+	{ KVM_TRACE_ABI_KVM, "KVM", KVM_TRACE_KVM_ARGS },
+	{ KVM_TRACE_ABI_HYPERV, "Hyper-V", KVM_TRACE_HYPERV_ARGS },
+	{ KVM_TRACE_ABI_XEN, "Xen", KVM_TRACE_XEN_ARGS },
+};
 
-	tap_begin("each_hypercall_has_one_number_and_a_name_for_each_argument");
-	for (i = 0; i < ARRAY_SIZE(hypercalls); i++) {
+/* Calls of an ABI and number: two if it has other arguments for 32-bit callers. */
+static size_t calls_of(__u8 abi, __u32 number, const struct tabled_call **calls)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(tabled_calls); i++) {
+		if (tabled_calls[i].abi != abi || tabled_calls[i].number != number)
+			continue;
+		if (n < 2)
+			calls[n] = &tabled_calls[i];
+		n++;
+	}
+	return n;
+}
+
+/* Whether some row of the call has an argument or a field a of this kind. */
+static bool has_arg(__u8 abi, __u32 number, unsigned int a, enum kvm_trace_arg_kind kind)
+{
+	const struct tabled_call *calls[2];
+	size_t i, n = calls_of(abi, number, calls);
+
+	for (i = 0; i < n && i < 2; i++)
+		if (a < KVM_TRACE_HC_REGS && calls[i]->arg[a].kind == kind)
+			return true;
+	for (i = 0; i < ARRAY_SIZE(tabled_fields); i++)
+		if (tabled_fields[i].abi == abi && tabled_fields[i].number == number &&
+		    tabled_fields[i].arg == a && tabled_fields[i].kind == kind)
+			return true;
+	return false;
+}
+
+static bool has_flags(__u8 abi, __u32 number, unsigned int a)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tabled_flags); i++)
+		if (tabled_flags[i].abi == abi && tabled_flags[i].number == number &&
+		    tabled_flags[i].arg == a)
+			return true;
+	return false;
+}
+
+static bool has_subs(__u8 abi, __u32 number)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tabled_subs); i++)
+		if (tabled_subs[i].abi == abi && tabled_subs[i].number == number)
+			return true;
+	return false;
+}
+
+/* Arguments are named from a0 on, each otherwise, and none behind the last. */
+static void expect_args(const struct tabled_call *c, unsigned int max)
+{
+	unsigned int i, j, n = 0;
+
+	while (n < KVM_TRACE_HC_REGS && c->arg[n].kind != KVM_TRACE_ARG_NONE)
+		n++;
+	tap_expect(n <= max, "%s takes %u arguments", c->name, n);
+	for (i = 0; i < KVM_TRACE_HC_REGS; i++) {
+		tap_expect(!c->arg[i].name == (i >= n), "%s argument %u", c->name, i);
+		if (i >= n)
+			continue;
+		tap_expect(*c->arg[i].name && is_lower_name(c->arg[i].name), "%s %s", c->name,
+			   c->arg[i].name);
 		for (j = 0; j < i; j++)
-			tap_expect(hypercalls[i].number != hypercalls[j].number,
-				   "number %u twice", hypercalls[i].number);
-		named = 0;
-		for (j = 0; j < KVM_TRACE_KVM_HYPERCALL_ARGS; j++)
-			if (*hypercalls[i].arg[j])
-				named |= 1u << j;
-		tap_expect(named == (1u << hypercalls[i].count) - 1,
-			   "number %u names other arguments than it counts",
-			   hypercalls[i].number);
+			tap_expect(strcmp(c->arg[i].name, c->arg[j].name), "%s has two %s",
+				   c->name, c->arg[i].name);
+	}
+}
+
+static bool is_how(const struct tabled_call *c)
+{
+	switch (c->abi) {
+	case KVM_TRACE_ABI_HYPERV:
+		return c->how <= 1;
+	case KVM_TRACE_ABI_XEN:
+		return c->how == 0 || c->how == 32 || c->how == 64;
+	default:
+		return c->how == 0;
+	}
+}
+
+static void expect_calls_of(__u8 abi, unsigned int args)
+{
+	const struct tabled_call *calls[2], *c, *before = NULL;
+	size_t i, n;
+
+	for (c = tabled_calls; c < tabled_calls + ARRAY_SIZE(tabled_calls); before = c++) {
+		if (c->abi != abi)
+			continue;
+		n = calls_of(abi, c->number, calls);
+		tap_expect(is_how(c), "%s is of how %u", c->name, c->how);
+		tap_expect(n == 1 ? c->how != 32 && c->how != 64 :
+			   n == 2 && calls[0]->how + calls[1]->how == 32 + 64 &&
+			   !strcmp(calls[0]->name, calls[1]->name),
+			   "number %u has %zu rows", c->number, n);
+		tap_expect(!before || before->abi != abi || before->number <= c->number,
+			   "%s is out of order", c->name);
+		for (i = 0; i < ARRAY_SIZE(tabled_calls); i++)
+			tap_expect(tabled_calls[i].abi != abi ||
+				   tabled_calls[i].number == c->number ||
+				   strcmp(tabled_calls[i].name, c->name), "two are %s", c->name);
+		expect_args(c, args);
+	}
+}
+
+static void test_calls(void)
+{
+	const struct tabled_call *calls[2];
+	const char *name;
+	size_t i, n;
+	__u32 number;
+
+	tap_begin("hypercalls_rise_and_have_one_row_for_any_caller_or_one_for_each_width");
+	for (i = 0; i < ARRAY_SIZE(abis); i++)
+		expect_calls_of(abis[i].abi, abis[i].args);
+	tap_note("%zu rows", ARRAY_SIZE(tabled_calls));
+	tap_end();
+
+	tap_begin("each_hypercall_is_found_and_no_other");
+	for (i = 0; i < ARRAY_SIZE(abis); i++) {
+		for (number = 0; number <= 0x10000; number++) {
+			n = calls_of(abis[i].abi, number, calls);
+			name = kvm_trace_call_name(abis[i].abi, number);
+			tap_expect(n ? name && !strcmp(name, calls[0]->name) : !name,
+				   "%s 0x%x is %s", abis[i].name, number, name ?: "not found");
+		}
+	}
+	tap_end();
+
+	tap_begin("the_multicall_has_a_list_and_a_count");
+	n = calls_of(KVM_TRACE_ABI_XEN, KVM_TRACE_XEN_MULTICALL, calls);
+	tap_expect(n == 1 && calls[0]->arg[0].kind == KVM_TRACE_ARG_PTR &&
+		   calls[0]->arg[1].kind == KVM_TRACE_ARG_COUNT, "%zu rows", n);
+	tap_end();
+}
+
+/* Arguments and fields of a call that are its sub-operation; fields count once. */
+static unsigned int count_subs(__u8 abi, __u32 number)
+{
+	unsigned int a, n = 0;
+
+	for (a = 0; a < KVM_TRACE_HC_ARGS; a++)
+		n += has_arg(abi, number, a, KVM_TRACE_ARG_SUB);
+	return n;
+}
+
+static void test_subs(void)
+{
+	const struct tabled_sub *s, *before = NULL;
+	size_t i;
+
+	tap_begin("each_sub_operation_has_a_number_and_a_name_of_its_own");
+	for (s = tabled_subs; s < tabled_subs + ARRAY_SIZE(tabled_subs); before = s++) {
+		tap_expect(count_subs(s->abi, s->number) == 1, "%s of call %u", s->name,
+			   s->number);
+		tap_expect(is_lower_name(s->name), "%s", s->name);
+		tap_expect(!before || before->number < s->number ||
+			   (before->number == s->number && before->sub < s->sub),
+			   "%s of call %u is out of order", s->name, s->number);
+		for (i = 0; tabled_subs + i < s; i++)
+			tap_expect(tabled_subs[i].number != s->number ||
+				   strcmp(tabled_subs[i].name, s->name), "call %u has two %s",
+				   s->number, s->name);
+	}
+	tap_note("%zu names", ARRAY_SIZE(tabled_subs));
+	tap_end();
+
+	tap_begin("each_hypercall_with_a_sub_operation_has_one_and_their_names");
+	for (i = 0; i < ARRAY_SIZE(tabled_calls); i++) {
+		const struct tabled_call *c = &tabled_calls[i];
+		unsigned int n = count_subs(c->abi, c->number);
+
+		tap_expect(n <= 1 && n == has_subs(c->abi, c->number), "%s has %u", c->name, n);
+	}
+	tap_end();
+}
+
+static void test_bits_of_args(void)
+{
+	const struct tabled_flag *f;
+	unsigned int a;
+	size_t i;
+
+	tap_begin("bits_of_an_argument_have_names_of_their_own_and_the_argument_is_flags");
+	for (f = tabled_flags; f < tabled_flags + ARRAY_SIZE(tabled_flags); f++) {
+		tap_expect(has_arg(f->abi, f->number, f->arg, KVM_TRACE_ARG_FLAGS),
+			   "%s: a%u of call 0x%x", f->name, f->arg, f->number);
+		tap_expect(one_bit(f->mask) && is_lower_name(f->name), "%s", f->name);
+		for (i = 0; tabled_flags + i < f; i++)
+			tap_expect(tabled_flags[i].abi != f->abi ||
+				   tabled_flags[i].number != f->number ||
+				   tabled_flags[i].arg != f->arg ||
+				   (!(tabled_flags[i].mask & f->mask) &&
+				    strcmp(tabled_flags[i].name, f->name)),
+				   "%s and %s of call 0x%x", tabled_flags[i].name, f->name,
+				   f->number);
+	}
+	for (i = 0; i < ARRAY_SIZE(tabled_calls); i++)
+		for (a = 0; a < KVM_TRACE_HC_ARGS; a++)
+			tap_expect(!has_arg(tabled_calls[i].abi, tabled_calls[i].number, a,
+					    KVM_TRACE_ARG_FLAGS) ||
+				   has_flags(tabled_calls[i].abi, tabled_calls[i].number, a),
+				   "no bit of a%u of %s has a name", a, tabled_calls[i].name);
+	tap_note("%zu bits", ARRAY_SIZE(tabled_flags));
+	tap_end();
+}
+
+/* The first argument is where Hyper-V's input is, the table says where Xen's is. */
+static bool points(const struct tabled_field *f)
+{
+	if (f->abi == KVM_TRACE_ABI_HYPERV)
+		return f->pointer == 0;
+	return has_arg(f->abi, f->number, f->pointer, KVM_TRACE_ARG_PTR);
+}
+
+/* Known, and in a register: what is in memory cannot say what else is there. */
+static bool is_sub_of(const struct tabled_field *f)
+{
+	unsigned int a;
+	size_t i;
+
+	for (a = 0; a < KVM_TRACE_HC_REGS; a++)
+		if (has_arg(f->abi, f->number, a, KVM_TRACE_ARG_SUB))
+			break;
+	if (a == KVM_TRACE_HC_REGS)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(tabled_subs); i++)
+		if (tabled_subs[i].abi == f->abi && tabled_subs[i].number == f->number &&
+		    tabled_subs[i].sub == (__u32)f->sub)
+			return true;
+	return false;
+}
+
+/* Bytes of a field for a caller of 32 (0) or 64 bits (1). */
+static unsigned int width_of(const struct tabled_field *f, unsigned int wide)
+{
+	return f->bytes ?: wide ? 8 : 4;
+}
+
+/*
+ * All fields lie in what one page can hold, each at a multiple of its size but
+ * for 8 bytes in i386's layout, which are aligned to 4.
+ */
+static void expect_place(const struct tabled_field *f)
+{
+	unsigned int wide, bytes, align;
+
+	tap_expect(f->bytes <= 8 && !(f->bytes & (f->bytes - 1)), "%s has %u bytes", f->name,
+		   f->bytes);
+	for (wide = 0; wide < 2; wide++) {
+		bytes = width_of(f, wide);
+		align = bytes > 4 && !wide && f->abi == KVM_TRACE_ABI_XEN ? 4 : bytes;
+		tap_expect(!(f->offset[wide] % align), "%s is at %u", f->name, f->offset[wide]);
+		tap_expect(f->offset[wide] + bytes <= 4096, "%s is at %u", f->name,
+			   f->offset[wide]);
+	}
+	tap_expect(f->offset[0] <= f->offset[1], "%s is at %u and %u", f->name, f->offset[0],
+		   f->offset[1]);
+	if (f->abi == KVM_TRACE_ABI_HYPERV)
+		tap_expect(f->offset[0] == f->offset[1] && f->bytes, "%s is of two widths",
+			   f->name);
+}
+
+/* Two fields of one structure: other names and places, a7 only besides a6. */
+static void expect_apart(const struct tabled_field *f, const struct tabled_field *g)
+{
+	unsigned int wide;
+
+	tap_expect(f->arg != g->arg, "%s and %s are both a%u", f->name, g->name, f->arg);
+	tap_expect(strcmp(f->name, g->name), "two are %s", f->name);
+	for (wide = 0; wide < 2; wide++)
+		tap_expect(f->offset[wide] >= g->offset[wide] + width_of(g, wide) ||
+			   g->offset[wide] >= f->offset[wide] + width_of(f, wide),
+			   "%s and %s of call 0x%x share bytes", f->name, g->name, f->number);
+}
+
+static void expect_field(const struct tabled_field *f)
+{
+	const struct tabled_call *calls[2];
+	const struct tabled_field *g;
+	bool before = f->arg == 6;
+	unsigned int a;
+
+	if (calls_of(f->abi, f->number, calls) == 0) {
+		tap_expect(false, "%s is of call 0x%x", f->name, f->number);
+		return;
+	}
+	tap_expect(points(f), "a%u of %s is no pointer", f->pointer, calls[0]->name);
+	tap_expect(f->sub == -1 || is_sub_of(f), "%s is of %s %d", f->name, calls[0]->name,
+		   f->sub);
+	tap_expect(f->arg == 6 || f->arg == 7, "%s is a%u", f->name, f->arg);
+	tap_expect(f->kind != KVM_TRACE_ARG_NONE && f->kind != KVM_TRACE_ARG_PTR, "%s of %s",
+		   f->name, calls[0]->name);
+	tap_expect(is_lower_name(f->name), "%s", f->name);
+	for (a = 0; a < KVM_TRACE_HC_REGS && f->abi == KVM_TRACE_ABI_XEN; a++)
+		tap_expect(!calls[0]->arg[a].name || strcmp(calls[0]->arg[a].name, f->name),
+			   "%s has a%u and a field %s", calls[0]->name, a, f->name);
+	expect_place(f);
+	for (g = tabled_fields; g < f; g++) {
+		if (g->abi != f->abi || g->number != f->number)
+			continue;
+		tap_expect((g->sub == -1) == (f->sub == -1), "%s: fields of all and of some",
+			   calls[0]->name);
+		if (g->sub != f->sub)
+			continue;
+		before = true;
+		expect_apart(f, g);
+	}
+	tap_expect(before, "%s of %s is a7 without a6", f->name, calls[0]->name);
+}
+
+static void test_fields(void)
+{
+	size_t i;
+
+	tap_begin("fields_in_guest_memory_are_of_known_calls_and_fit");
+	for (i = 0; i < ARRAY_SIZE(tabled_fields); i++)
+		expect_field(&tabled_fields[i]);
+	tap_note("%zu fields", ARRAY_SIZE(tabled_fields));
+	tap_end();
+}
+
+static void test_lists(void)
+{
+	const struct tabled_call *calls[2];
+	const struct tabled_list *l;
+
+	tap_begin("lists_are_of_known_calls_and_behind_the_set");
+	for (l = tabled_lists; l < tabled_lists + ARRAY_SIZE(tabled_lists); l++) {
+		tap_expect(calls_of(KVM_TRACE_ABI_HYPERV, l->number, calls) == 1, "call 0x%x",
+			   l->number);
+		tap_expect(l == tabled_lists || l[-1].number < l->number,
+			   "call 0x%x is out of order", l->number);
+		tap_expect((l->set || l->list) && !(l->set % 8) && !(l->list % 8),
+			   "call 0x%x: set at %u, list at %u", l->number, l->set, l->list);
+		tap_expect(!l->set || !l->list || l->list == l->set + 16,
+			   "call 0x%x: set at %u, list at %u", l->number, l->set, l->list);
 	}
 	tap_end();
 }
 
 int main(void)
 {
-	tap_plan(12);
+	tap_plan(19);
 	test_words();
 	test_flags();
 	test_names();
 	test_reason_table();
 	test_class_table();
-	test_hypercall_table();
+	test_calls();
+	test_subs();
+	test_bits_of_args();
+	test_fields();
+	test_lists();
 	return tap_exit();
 }

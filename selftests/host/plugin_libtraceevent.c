@@ -6,15 +6,15 @@
  *
  *	plugin_libtraceevent PLUGIN-DIR [EVENTS-DIR]
  *
- * With EVENTS-DIR (/sys/kernel/tracing/events/kvm_trace) the formats are those
- * of the running module.
+ * With EVENTS-DIR (/sys/kernel/tracing/events) the formats are those of the
+ * running module.
  */
 #include <event-parse.h>
 #include "decode_encode.h"
 #include "decode_golden.h"
 #include "tap.h"
 
-#define EVENTS		4
+#define EVENTS		5
 #define FIELDS_MAX	16
 #define FORMAT_MAX	65536
 
@@ -27,9 +27,10 @@ struct field {
 /* Field by field what the module's format files say; the offset is the sum. */
 static const struct event {
 	const char *name;
+	const char *system;
 	struct field field[FIELDS_MAX];
 } events[EVENTS] = {
-	{ "vmexit", {
+	{ "vmexit", "kvm_trace", {
 		{ "kvm_trace_u64", "host_ns", 8 },
 		{ "u32", "vm", 4 },
 		{ "u32", "seq", 4 },
@@ -40,7 +41,7 @@ static const struct event {
 		{ "u8", "isa", 1 },
 		{ "u8", "class", 1 },
 	} },
-	{ "hypercall", {
+	{ "hypercall", "kvm_trace", {
 		{ "u32", "vm", 4 },
 		{ "u32", "seq", 4 },
 		{ "u32", "nr", 4 },
@@ -50,7 +51,18 @@ static const struct event {
 		{ "u8", "abi", 1 },
 		{ "u8", "caller", 1 },
 	} },
-	{ "vcpu", {
+	{ "hypercall_sub", "kvm_trace_detail", {
+		{ "u32", "vm", 4 },
+		{ "u32", "seq", 4 },
+		{ "u32", "index", 4 },
+		{ "u32", "nr", 4 },
+		{ "u32", "present", 4 },
+		{ "__data_loc kvm_trace_byte[]", "tail", 4 },
+		{ "u16", "vcpu", 2 },
+		{ "u8", "abi", 1 },
+		{ "u8", "kind", 1 },
+	} },
+	{ "vcpu", "kvm_trace", {
 		{ "kvm_trace_u64", "tsc_offset", 8 },
 		{ "kvm_trace_u64", "tsc_ratio", 8 },
 		{ "u32", "vm", 4 },
@@ -64,7 +76,7 @@ static const struct event {
 		{ "u8", "isa", 1 },
 		{ "u8", "abi_version", 1 },
 	} },
-	{ "lost", {
+	{ "lost", "kvm_trace", {
 		{ "kvm_trace_u64", "count", 8 },
 		{ "kvm_trace_u64", "since", 8 },
 		{ "u32", "vm", 4 },
@@ -118,13 +130,13 @@ static void write_format(char *format, const struct event *event, const char *la
 	sprintf(end, "\nprint fmt: \"" WITHOUT_PLUGIN "\"\n");
 }
 
-static void read_format(char *format, const char *event)
+static void read_format(char *format, const struct event *event)
 {
 	char path[4096];
 	size_t n;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%s/format", events_dir, event);
+	snprintf(path, sizeof(path), "%s/%s/%s/format", events_dir, event->system, event->name);
 	f = fopen(path, "r");
 	if (!f)
 		golden_die(path, 0, "cannot be read");
@@ -155,10 +167,10 @@ static void open_reader(struct reader *r, const char *lacking, unsigned int extr
 	load(r);
 	for (i = 0; i < EVENTS; i++) {
 		if (events_dir)
-			read_format(format, events[i].name);
+			read_format(format, &events[i]);
 		else
 			write_format(format, &events[i], lacking, extra);
-		if (tep_parse_event(r->tep, format, strlen(format), "kvm_trace"))
+		if (tep_parse_event(r->tep, format, strlen(format), events[i].system))
 			golden_die(events[i].name, 0, "libtraceevent does not parse the format");
 	}
 }
@@ -173,7 +185,8 @@ static void close_reader(struct reader *r)
 static void print(struct reader *r, const char *event, const void *bytes, size_t size,
 		  char *text, size_t room)
 {
-	struct tep_event *e = tep_find_event_by_name(r->tep, "kvm_trace", event);
+	struct tep_event *e = tep_find_event_by_name(r->tep, events[number_of(event)].system,
+						     event);
 	struct tep_record record = { .size = size };
 	__u16 type = e->id;
 	struct trace_seq s;
@@ -209,12 +222,16 @@ static __u32 vm_of(const struct golden *g)
 {
 	struct kvm_trace_vmexit v;
 	struct kvm_trace_hypercall h;
+	struct kvm_trace_hypercall_sub s;
 	struct kvm_trace_lost l;
 
 	if (!strcmp(g->event, "vmexit") && kvm_trace_vmexit_record(&v, g->bytes, g->size))
 		return v.vm;
 	if (!strcmp(g->event, "hypercall") && kvm_trace_hypercall_record(&h, g->bytes, g->size))
 		return h.vm;
+	if (!strcmp(g->event, "hypercall_sub") &&
+	    kvm_trace_hypercall_sub_record(&s, g->bytes, g->size))
+		return s.vm;
 	return kvm_trace_lost_record(&l, g->bytes, g->size) ? l.vm : 0;
 }
 
@@ -242,16 +259,27 @@ static void golden_prints(const struct golden *g)
 static void print_with_more(struct reader *r, const char *event, const __u8 *bytes, size_t size,
 			    char *text, size_t room)
 {
+	static const struct {
+		const char *event;
+		unsigned int at;
+	} tails[] = {
+		{ "vmexit", 24 },
+		{ "hypercall", 24 },
+		{ "hypercall_sub", 28 },
+	};
 	__u8 more[RECORD_MAX + 8];
+	unsigned int i;
 	__u32 loc;
 
 	memcpy(more, bytes, 8);
 	memset(more + 8, 0xee, 8);
 	memcpy(more + 16, bytes + 8, size - 8);
-	if (!strcmp(event, "vmexit") || !strcmp(event, "hypercall")) {
-		memcpy(&loc, bytes + 24, 4);
+	for (i = 0; i < ARRAY_SIZE(tails); i++) {
+		if (strcmp(event, tails[i].event))
+			continue;
+		memcpy(&loc, bytes + tails[i].at, 4);
 		loc += 8;
-		memcpy(more + 32, &loc, 4);
+		memcpy(more + tails[i].at + 8, &loc, 4);
 	}
 	print(r, event, more, size + 8, text, room);
 }
@@ -321,12 +349,23 @@ static void test_lacking(void)
 		{ "hypercall", NULL, "", "" },
 		{ "hypercall", "vm", "vm 3", "vm ?" },
 		{ "hypercall", "vcpu", "vcpu 1", "vcpu ?" },
-		{ "hypercall", "nr", "SCHED_YIELD apicid", "? a0" },
-		{ "hypercall", "abi", "KVM SCHED_YIELD apicid", "? 0xb a0" },
-		{ "hypercall", "present", " apicid=0x2 = 0", "" },
-		{ "hypercall", "tail", " apicid=0x2 = 0", "" },
+		{ "hypercall", "nr", "SCHED_YIELD apicid=2", "? a0=0x2" },
+		{ "hypercall", "abi", "KVM SCHED_YIELD apicid=2", "? 0xb a0=0x2" },
+		{ "hypercall", "present", " apicid=2 = 0", "" },
+		{ "hypercall", "tail", " apicid=2 = 0", "" },
 		{ "hypercall", "caller", " cpl0 64", "" },
 		{ "hypercall", "seq", "", "" },
+		{ "hypercall_sub", NULL, "", "" },
+		{ "hypercall_sub", "vm", "vm 3", "vm ?" },
+		{ "hypercall_sub", "vcpu", "vcpu 1", "vcpu ?" },
+		{ "hypercall_sub", "index", "hypercall_sub 4", "hypercall_sub ?" },
+		{ "hypercall_sub", "nr", "vcpu_op(0x1234) vcpuid=5", "? a0=0x1234 a1=0x5" },
+		{ "hypercall_sub", "abi", "Xen vcpu_op(0x1234) vcpuid=5",
+		  "? 0x18 a0=0x1234 a1=0x5" },
+		{ "hypercall_sub", "kind", "(0x1234) vcpuid=5 64", " a0=0x1234 a1=0x5" },
+		{ "hypercall_sub", "present", "(0x1234) vcpuid=5", "" },
+		{ "hypercall_sub", "tail", "(0x1234) vcpuid=5", "" },
+		{ "hypercall_sub", "seq", "", "" },
 		{ "vcpu", NULL, "", "" },
 		{ "vcpu", "vm", "vm 3", "vm ?" },
 		{ "vcpu", "vcpu", "vcpu 1", "vcpu ?" },
@@ -348,7 +387,8 @@ static void test_lacking(void)
 	};
 	static const char *const whole[EVENTS] = {
 		"vm 3 vcpu 1 SVM CPUID rip 0x1234 host 850ns [injected] write",
-		"vm 3 vcpu 1 hypercall KVM SCHED_YIELD apicid=0x2 = 0 cpl0 64",
+		"vm 3 vcpu 1 hypercall KVM SCHED_YIELD apicid=2 = 0 cpl0 64",
+		"vm 3 vcpu 1 hypercall_sub 4 Xen vcpu_op(0x1234) vcpuid=5 64",
 		"vm 3 (9) vcpu 1 SVM tid 8 vmm \"q\" debugfs 9-7 tsc_offset -5 tsc_ratio 1.500000000 next_seq 2 generation 4",
 		"vm 3 vcpu 1 lost 6 since 0.000000007 no_state",
 	};
@@ -361,6 +401,11 @@ static void test_lacking(void)
 		.vm = 3, .vcpu = 1, .abi = KVM_TRACE_ABI_KVM, .nr = 11,
 		.caller = KVM_TRACE_CALLER_LONG_MODE, .arg = { 2 },
 		.present = KVM_TRACE_HC_ARG_32 | KVM_TRACE_HC_W_RESULT,
+	};
+	const struct kvm_trace_hypercall_sub s = {
+		.vm = 3, .vcpu = 1, .abi = KVM_TRACE_ABI_XEN, .nr = 24, .index = 4,
+		.kind = KVM_TRACE_SUB_KIND_CALL, .arg = { 0x1234, 5 },
+		.present = KVM_TRACE_HC_ARG_32 | KVM_TRACE_HC_ARG_32 << 2,
 	};
 	const struct kvm_trace_vcpu c = {
 		.vm = 3, .vcpu = 1, .isa = KVM_TRACE_ISA_SVM, .vmm_pid = 9, .vmm_tid = 8,
@@ -379,8 +424,9 @@ static void test_lacking(void)
 
 	encode_vmexit(&records[0], &v);
 	encode_hypercall(&records[1], &h);
-	encode_vcpu(&records[2], &c);
-	encode_lost(&records[3], &l);
+	encode_hypercall_sub(&records[2], &s);
+	encode_vcpu(&records[3], &c);
+	encode_lost(&records[4], &l);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		event = number_of(cases[i].event);
 		line = whole[event];
@@ -483,9 +529,11 @@ static void test_other_abi(void)
 	introduce(&r, 1, 100, KVM_TRACE_ABI_VERSION + 1);
 	expect_handled(&r, "vmexit", false);
 	expect_handled(&r, "hypercall", false);
+	expect_handled(&r, "hypercall_sub", false);
 	introduce(&r, 1, 100, KVM_TRACE_ABI_VERSION);
 	expect_handled(&r, "vmexit", true);
 	expect_handled(&r, "hypercall", true);
+	expect_handled(&r, "hypercall_sub", true);
 	close_reader(&r);
 }
 
@@ -498,7 +546,7 @@ static void test_print_fmt(void)
 
 	open_reader(&r, NULL, 0);
 	for (i = 0; i < EVENTS; i++) {
-		event = tep_find_event_by_name(r.tep, "kvm_trace", events[i].name);
+		event = tep_find_event_by_name(r.tep, events[i].system, events[i].name);
 		tap_expect(!(event->flags & TEP_EVENT_FL_FAILED), "%s: %s", events[i].name,
 			   event->print_fmt.format);
 	}

@@ -43,6 +43,7 @@ static const struct {
 	{ "kvm", "kvm_vcpu_wakeup" },
 	{ "kvm", "kvm_halt_poll_ns" },
 	{ PROBE_SYSTEM, PROBE_EVENT },
+	{ "kvm_trace_detail", "hypercall_sub" },
 };
 
 static void make_probe(void)
@@ -195,6 +196,135 @@ size_t vmexits_of(const struct vmexit *list, size_t count, u32 vm, u32 vcpu, str
 	}
 	/* Times of different CPUs may differ by more than a round trip takes. */
 	qsort(*some, n, sizeof(**some), by_seq);
+	return n;
+}
+
+static void *room_for(const struct trace_session *session, const char *event, size_t size)
+{
+	size_t i, n = 0;
+	void *room;
+
+	for (i = 0; i < session->nr_samples; i++)
+		n += sample_is(&session->samples[i], event);
+	room = calloc(n + 1, size);
+	if (!room)
+		tap_die("memory");
+	return room;
+}
+
+static int hypercall_by_seq(const void *a, const void *b)
+{
+	const struct hypercall *left = a, *right = b;
+
+	return left->r.seq < right->r.seq ? -1 : left->r.seq > right->r.seq;
+}
+
+/**
+ * recorder_hypercalls() - the hypercall records of one vCPU, in the order of seq
+ * @recorder: after recorder_stop()
+ * @vm: number of the VM
+ * @vcpu: vCPU id
+ * @list: set to an array for free()
+ *
+ * Each is expected to decode whole.
+ *
+ * Return: number of records.
+ */
+size_t recorder_hypercalls(struct recorder *recorder, u32 vm, u32 vcpu, struct hypercall **list)
+{
+	struct trace_session *session = &recorder->session;
+	const struct trace_sample *sample;
+	struct kvm_trace_hypercall r;
+	size_t i, n = 0;
+
+	*list = room_for(session, "hypercall", sizeof(**list));
+	for (i = 0; i < session->nr_samples; i++) {
+		sample = &session->samples[i];
+		if (!sample_is(sample, "hypercall"))
+			continue;
+		if (!kvm_trace_hypercall_record(&r, sample->raw, sample->size))
+			tap_die("a hypercall record of %u bytes", sample->size);
+		if (r.vm != vm || r.vcpu != vcpu)
+			continue;
+		tap_expect(!r.truncated && !r.reserved && !r.unknown,
+			   "hypercall of seq %u cannot be decoded whole", r.seq);
+		(*list)[n++] = (struct hypercall){ sample, r };
+	}
+	qsort(*list, n, sizeof(**list), hypercall_by_seq);
+	return n;
+}
+
+static int sub_by_seq(const void *a, const void *b)
+{
+	const struct hypercall_sub *left = a, *right = b;
+
+	if (left->r.seq != right->r.seq)
+		return left->r.seq < right->r.seq ? -1 : 1;
+	if (left->r.kind != right->r.kind)
+		return left->r.kind < right->r.kind ? -1 : 1;
+	return left->r.index < right->r.index ? -1 : left->r.index > right->r.index;
+}
+
+/**
+ * recorder_hypercall_subs() - the hypercall_sub records of one vCPU
+ * @recorder: after recorder_stop(), with REC_HYPERCALL_SUB
+ * @vm: number of the VM
+ * @vcpu: vCPU id
+ * @list: set to an array for free(), in the order of seq, kind and index
+ *
+ * Each is expected to decode whole.
+ *
+ * Return: number of records.
+ */
+size_t recorder_hypercall_subs(struct recorder *recorder, u32 vm, u32 vcpu,
+			       struct hypercall_sub **list)
+{
+	struct trace_session *session = &recorder->session;
+	const struct trace_sample *sample;
+	struct kvm_trace_hypercall_sub r;
+	size_t i, n = 0;
+
+	*list = room_for(session, "hypercall_sub", sizeof(**list));
+	for (i = 0; i < session->nr_samples; i++) {
+		sample = &session->samples[i];
+		if (!sample_is(sample, "hypercall_sub"))
+			continue;
+		if (!kvm_trace_hypercall_sub_record(&r, sample->raw, sample->size))
+			tap_die("a hypercall_sub record of %u bytes", sample->size);
+		if (r.vm != vm || r.vcpu != vcpu)
+			continue;
+		tap_expect(!r.truncated && !r.reserved && !r.unknown,
+			   "hypercall_sub %u of seq %u cannot be decoded whole", r.index, r.seq);
+		(*list)[n++] = (struct hypercall_sub){ sample, r };
+	}
+	qsort(*list, n, sizeof(**list), sub_by_seq);
+	return n;
+}
+
+/**
+ * hypercall_subs_of() - the records of one hypercall's batch or list
+ * @list: of recorder_hypercall_subs()
+ * @count: number of @list
+ * @seq: seq of the hypercall record
+ * @first: set to the first of them, in @list; they stand there one after another
+ *
+ * Return: number of records.
+ */
+size_t hypercall_subs_of(const struct hypercall_sub *list, size_t count, u32 seq,
+			 const struct hypercall_sub **first)
+{
+	size_t low = 0, high = count, middle, n = 0;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (list[middle].r.seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = list + low;
+	while (low + n < count && list[low + n].r.seq == seq)
+		n++;
 	return n;
 }
 

@@ -441,7 +441,7 @@
  *	 offset  size  field
  *	      8     4  vm        as in vmexit
  *	     12     4  seq       that of the vmexit record it belongs to
- *	     16     4  nr        bits 31:0 of the hypercall number
+ *	     16     4  nr        bits 31:0 of the number; of Hyper-V the call code
  *	     20     4  present   KVM_TRACE_HC_*: which arguments and words follow
  *	     24     4  __data_loc of tail: length << 16 | offset
  *	     28     2  vcpu      as in vmexit
@@ -453,41 +453,197 @@
  *
  *	 31              16 15  14 13  12 11  10 9   8 7   6 5   4 3   2 1   0
  *	+------------------+------+------+------+-----+-----+-----+-----+-----+
- *	|      words       |  0   |  0   |  a5  | a4  | a3  | a2  | a1  | a0  |
+ *	|      words       |  a7  |  a6  |  a5  | a4  | a3  | a2  | a1  | a0  |
  *	+------------------+------+------+------+-----+-----+-----+-----+-----+
  *
- * Each argument has two bits: 00 absent (the call does not use it), 01 four
- * bytes, 10 eight bytes, 11 reserved. Four bytes are the whole argument: a
- * 32-bit caller has no more, and a 64-bit caller's upper half was zero. Bits
- * 16 to 23 are words of 8 bytes, bits 24 to 31 words of 4 bytes; they follow
- * the arguments, lowest bit first.
+ * Each argument has two bits: 00 absent, 01 four bytes, 10 eight bytes, 11
+ * reserved. Four bytes are the whole argument: a 32-bit caller has no more, but
+ * for Hyper-V's, which are in pairs of registers, and of 64 bits the upper half
+ * was zero. Bits 16 to 23 are words of 8 bytes,
+ * bits 24 to 31 words of 4 bytes; they follow the arguments, lowest bit first.
+ *
+ * a0 to a5 come from the caller's registers, in the ABI's order; of Hyper-V, a0
+ * is the input and a1 the output: values if FAST, else guest-physical addresses.
+ * Of a call that include/kvm_trace/hypercalls*.h know, those that it does not
+ * use and those that only point to guest memory are absent, unless parameter
+ * hypercall_args asks for all; of others, all that the ABI can pass are there,
+ * but of Hyper-V's only values.
+ *
+ * a6 and a7 are fields of the structure in guest memory that an argument points
+ * to, as those tables name them. They are there only while
+ * kvm_trace_detail:hypercall_sub is enabled, and if they could be read.
  */
 #define KVM_TRACE_HYPERCALL_SIZE	32	/* without the tail */
-#define KVM_TRACE_HC_ARGS		6
+#define KVM_TRACE_HC_ARGS		8
+#define KVM_TRACE_HC_REGS		6	/* of them, from registers */
 #define KVM_TRACE_HC_ARG_ABSENT		0u
 #define KVM_TRACE_HC_ARG_32		1u
 #define KVM_TRACE_HC_ARG_64		2u
 #define KVM_TRACE_HC_ARG(present, i)	(((present) >> (2 * (i))) & 3u)
 /* Stands instead of RESULT for a result that needs 64 bits. */
 #define KVM_TRACE_HC_W_RESULT_64	0x00010000u
+/* RIP of the instruction; absent if the guest is protected. */
+#define KVM_TRACE_HC_W_RIP		0x00020000u
+/*
+ * The word on top of the caller's stack: where the caller of Xen's or Hyper-V's
+ * hypercall page goes on. Absent of KVM's calls, which guests make in line, and
+ * if it cannot be read. To have it, guest memory is read.
+ */
+#define KVM_TRACE_HC_W_RETURN		0x00040000u
+/* Stands instead of NS for 2^32 ns and more. */
+#define KVM_TRACE_HC_W_NS_64		0x00080000u
 /* Bits 63:32 of the number; absent if 0. */
 #define KVM_TRACE_HC_W_NR_HI		0x01000000u
-/* Result, RAX at the entry, to be sign-extended from 32 bits. */
+/*
+ * Result, RAX at the entry, to be sign-extended from 32 bits; of a 32-bit
+ * caller of Hyper-V, EDX:EAX. Absent (as RESULT_64) if it is 0, which ZERO in
+ * caller says, and if it is not in registers: the guest is protected, has not got
+ * behind the instruction, or is at another level of nesting, or somebody has set
+ * the vCPU's registers.
+ */
 #define KVM_TRACE_HC_W_RESULT		0x02000000u
+/* host_ns of the round trip: how long the call took. */
+#define KVM_TRACE_HC_W_NS		0x04000000u
+/*
+ * Of Hyper-V's input value (TLFS, "Hypercall Inputs") what is not the call code;
+ * each is absent if 0, and HV_CONTROL if it says nothing but FAST, as caller does.
+ *
+ * HV_CONTROL:	 31        16  15  14       11 10             1   0
+ *		+-------------+---+-----------+----------------+------+
+ *		|      0      | N |     0     | variable header | FAST |
+ *		+-------------+---+-----------+----------------+------+
+ *
+ * variable header in units of 8 bytes; N, for the nested hypervisor (bit 31 of
+ * the input value; the page that KVM gives to guests of both Xen and Hyper-V sets
+ * it in 32-bit calls, whatever they are for). Bits 14:11 are reserved, and as the guest has them.
+ *
+ * HV_REPS:	 31   28 27         16 15   12 11         0
+ *		+-------+-------------+-------+------------+
+ *		|   0   |    start    |   0   |    count   |
+ *		+-------+-------------+-------+------------+
+ *
+ * first element, and number of elements, of a rep call; the reserved bits are as
+ * the guest has them.
+ */
+#define KVM_TRACE_HC_W_HV_CONTROL	0x08000000u
+#define KVM_TRACE_HV_FAST		0x0001u
+#define KVM_TRACE_HV_VAR_SHIFT		1
+#define KVM_TRACE_HV_VAR		0x03ffu
+#define KVM_TRACE_HV_NESTED		0x8000u
+#define KVM_TRACE_HC_W_HV_REPS		0x10000000u
+#define KVM_TRACE_HV_REPS_COUNT		0x0fffu
+#define KVM_TRACE_HV_REPS_START_SHIFT	16
+/*
+ * What reading guest memory came to, of calls that have something there; only
+ * while kvm_trace_detail:hypercall_sub is enabled:
+ *
+ *	 31                16 15                0
+ *	+--------------------+------------------+
+ *	| KVM_TRACE_SUB_*    | records made     |
+ *	+--------------------+------------------+
+ *
+ * Of n calls or elements, those for which no record was made could not be read,
+ * or were beyond a limit, as the upper half says.
+ */
+#define KVM_TRACE_HC_W_SUB		0x20000000u
 #define KVM_TRACE_HC_W_MASK_8		0x00ff0000u
 #define KVM_TRACE_HC_W_MASK_4		0xff000000u
 
-#define KVM_TRACE_ABI_KVM	1	/* KVM_HC_*, uapi/linux/kvm_para.h */
-#define KVM_TRACE_ABI_HYPERV	2	/* Hyper-V, so far only in the word HYPERCALL */
-#define KVM_TRACE_ABI_XEN	3	/* Xen, so far only in the word HYPERCALL */
+#define KVM_TRACE_SUB_COUNT		0xffffu
+#define KVM_TRACE_SUB_UNREADABLE	0x00010000u	/* no such page, or not in memory now */
+#define KVM_TRACE_SUB_MAX_CALLS		0x00020000u	/* more than KVM_TRACE_SUB_CALLS */
+#define KVM_TRACE_SUB_MAX_BYTES		0x00040000u	/* more than KVM_TRACE_SUB_BYTES */
+#define KVM_TRACE_SUB_MAX_WALKS		0x00080000u	/* more than KVM_TRACE_SUB_WALKS */
+#define KVM_TRACE_SUB_ENCRYPTED		0x00100000u	/* the guest's memory is encrypted */
+#define KVM_TRACE_SUB_XMM		0x00200000u	/* the list is in XMM registers */
+#define KVM_TRACE_SUB_NESTED		0x00400000u	/* a nested guest's addresses */
+
+/* Bit and name of each, as decoders print it. */
+#define KVM_TRACE_SUB_FLAGS(X)					\
+	X(KVM_TRACE_SUB_UNREADABLE,	"unreadable")		\
+	X(KVM_TRACE_SUB_MAX_CALLS,	"max_calls")		\
+	X(KVM_TRACE_SUB_MAX_BYTES,	"max_bytes")		\
+	X(KVM_TRACE_SUB_MAX_WALKS,	"max_walks")		\
+	X(KVM_TRACE_SUB_ENCRYPTED,	"encrypted")		\
+	X(KVM_TRACE_SUB_XMM,		"xmm")			\
+	X(KVM_TRACE_SUB_NESTED,		"nested")
+
+/* Most that is done for one hypercall. */
+#define KVM_TRACE_SUB_CALLS	128	/* records of hypercall_sub */
+#define KVM_TRACE_SUB_BYTES	8192	/* bytes of guest memory, page tables not counted */
+#define KVM_TRACE_SUB_WALKS	4	/* guest-virtual pages looked up */
 
 /*
- * caller:	 7     6     5     4     3     2   1     0
- *		 0     0     0     0  NESTED LONG_MODE  CPL
+ * Words that a user may choose (module parameter "hypercall_words"): bit and
+ * name. NS_64 goes with NS.
+ */
+#define KVM_TRACE_HC_WORDS(X)				\
+	X(KVM_TRACE_HC_W_RIP,		"rip")		\
+	X(KVM_TRACE_HC_W_NS,		"ns")		\
+	X(KVM_TRACE_HC_W_RETURN,	"return")
+#define KVM_TRACE_HC_WORDS_LEAN		0u
+#define KVM_TRACE_HC_WORDS_DEFAULT	(KVM_TRACE_HC_W_RIP | KVM_TRACE_HC_W_NS)
+
+#define KVM_TRACE_ABI_KVM	1	/* KVM_HC_*, uapi/linux/kvm_para.h */
+#define KVM_TRACE_ABI_HYPERV	2	/* Hyper-V's, handled by KVM */
+#define KVM_TRACE_ABI_XEN	3	/* Xen's, handled by KVM or user space */
+/*
+ * Made by a nested guest to its own hypervisor, so it is not known whose; the
+ * number is RAX. Such a call has no arguments and no result.
+ */
+#define KVM_TRACE_ABI_L1	4
+
+#define KVM_TRACE_ABIS(X)			\
+	X(KVM_TRACE_ABI_KVM,	"KVM")		\
+	X(KVM_TRACE_ABI_HYPERV,	"Hyper-V")	\
+	X(KVM_TRACE_ABI_XEN,	"Xen")		\
+	X(KVM_TRACE_ABI_L1,	"L1")
+
+/*
+ * caller:	   7      6       5     4      3         2      1   0
+ *		+-----+--------+-----+------+--------+-----------+-----+
+ *		|  0  | ZERO   | XMM | FAST | NESTED | LONG_MODE | CPL |
+ *		+-----+--------+-----+------+--------+-----------+-----+
  */
 #define KVM_TRACE_CALLER_CPL		0x03	/* 0 for a protected guest: not known */
 #define KVM_TRACE_CALLER_LONG_MODE	0x04	/* 64-bit code; else 32 or 16 bits, 32 count */
 #define KVM_TRACE_CALLER_NESTED		0x08	/* made by a nested guest */
+#define KVM_TRACE_CALLER_FAST		0x10	/* Hyper-V: input is in registers */
+#define KVM_TRACE_CALLER_XMM		0x20	/* Hyper-V: and more of it in XMM registers */
+#define KVM_TRACE_CALLER_ZERO		0x40	/* the result is 0 and has no word */
+
+/*
+ * kvm_trace_detail:hypercall_sub - one per call inside a batch, or element of a
+ * list, of a hypercall. Emitted when the hypercall is made, so before its
+ * hypercall record, if there is one, which has the same vm, vcpu and seq:
+ *
+ *	 offset  size  field
+ *	      8     4  vm        as in vmexit
+ *	     12     4  seq       as in hypercall
+ *	     16     4  index     place in the batch or list, from 0
+ *	     20     4  nr        as in hypercall: of the inner call, or of the call
+ *	                         whose list it is
+ *	     24     4  present   as in hypercall
+ *	     28     4  __data_loc of tail: length << 16 | offset
+ *	     32     2  vcpu      as in vmexit
+ *	     34     1  abi       KVM_TRACE_ABI_*
+ *	     35     1  kind      KVM_TRACE_SUB_KIND_*: what a0 and a1 are
+ *	     36        tail      arguments, and of the words only NR_HI
+ *
+ * Guest memory is read only while this event is enabled. It is the guest's and
+ * may change meanwhile: a record is what was there when it was read, once.
+ */
+#define KVM_TRACE_HYPERCALL_SUB_SIZE	36	/* without the tail */
+/* Call inside Xen's multicall, arguments as of a hypercall; not looked into. */
+#define KVM_TRACE_SUB_KIND_CALL		1	/* of a 64-bit caller */
+/*
+ * Addresses whose translations Hyper-V flushes: a0, first page; a1, pages, as KVM
+ * counts them: 1 and bits 11:0, also if the guest asks for extended ranges.
+ */
+#define KVM_TRACE_SUB_KIND_GVA_RANGE	2
+/* Virtual processors of Hyper-V: a0, bank; a1, mask; bit n is VP 64 * bank + n. */
+#define KVM_TRACE_SUB_KIND_VP_BANK	3
+#define KVM_TRACE_SUB_KIND_CALL_32	4	/* as CALL, of a 32-bit caller */
 
 /*
  * kvm_trace:vcpu - who a vm and vcpu number is: when a consumer first sees a

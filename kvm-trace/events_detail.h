@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tracepoints that need guest memory read: a trace system of its own, so that
+ * who enables all of kvm_trace does not enable them. As events.h otherwise.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM kvm_trace_detail
+
+#if !defined(_KVM_TRACE_EVENTS_DETAIL_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _KVM_TRACE_EVENTS_DETAIL_H
+
+#include <linux/kvm_trace.h>
+#include <linux/tracepoint.h>
+
+#include "record.h"
+
+int kvm_trace_hypercall_sub_reg(void);
+void kvm_trace_hypercall_sub_unreg(void);
+
+#define KVM_TRACE_SHOW_ABI(value, name) { value, name },
+
+TRACE_EVENT_FN(hypercall_sub,
+	TP_PROTO(const struct kvm_trace_hypercall_sub_record *record),
+	TP_ARGS(record),
+
+	TP_STRUCT__entry(
+		__field(u32, vm)
+		__field(u32, seq)
+		__field(u32, index)
+		__field(u32, nr)
+		__field(u32, present)
+		__dynamic_array(kvm_trace_byte, tail, record->tail_len)
+		__field(u16, vcpu)
+		__field(u8, abi)
+		__field(u8, kind)
+	),
+
+	TP_fast_assign(
+		__entry->vm = record->vm;
+		__entry->seq = record->seq;
+		__entry->index = record->index;
+		__entry->nr = record->nr;
+		__entry->present = record->present;
+		memcpy(__get_dynamic_array(tail), record->tail,
+		       record->tail_len);
+		__entry->vcpu = record->vcpu;
+		__entry->abi = record->abi;
+		__entry->kind = record->kind;
+	),
+
+	TP_printk("vm %u vcpu %u %s nr %u kind %u index %u seq %u present 0x%x tail %s",
+		  __entry->vm, __entry->vcpu,
+		  __print_symbolic(__entry->abi,
+				   KVM_TRACE_ABIS(KVM_TRACE_SHOW_ABI)
+				   { 0x10000, "" }),
+		  __entry->nr, __entry->kind, __entry->index,
+		  __entry->seq, __entry->present,
+		  __print_hex(__get_dynamic_array(tail),
+			      __get_dynamic_array_len(tail))),
+
+	kvm_trace_hypercall_sub_reg, kvm_trace_hypercall_sub_unreg
+);
+
+#endif /* _KVM_TRACE_EVENTS_DETAIL_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE events_detail
+#include <trace/define_trace.h>
