@@ -9,6 +9,7 @@ cd "$(dirname -- "$0")/.." || exit 1
 DATA=$(mktemp -d) || exit 1
 trap 'rm -rf "$DATA"' EXIT
 WORDS=/sys/module/kvm_trace/parameters/words
+HYPERCALL_WORDS=/sys/module/kvm_trace/parameters/hypercall_words
 PEER=kvm:kvm_entry,kvm:kvm_exit,kvm:kvm_hypercall
 SHORT=1000
 LONG=7000
@@ -134,9 +135,23 @@ cost_of_words() {
 		"ticks an exit: lean ${lean% *}, then words=$words $all, then lean again ${after% *}"
 }
 
+# A hypercall's round trip is two records of ours, and three of the peer's. They
+# say alike what the call is; the default adds its RIP and its time.
+compare_hypercalls() {
+	echo lean >$WORDS
+	echo lean >$HYPERCALL_WORDS
+	peer=$(recording $PEER hypercall)
+	lean=$(recording kvm_trace:vmexit,kvm_trace:hypercall hypercall)
+	echo default >$HYPERCALL_WORDS
+	default=$(recording kvm_trace:vmexit,kvm_trace:hypercall hypercall)
+	result "lean_hypercall_takes_0.6_of_the_bytes" \
+		"${lean#* } > 96 + 95 && ${lean#* } <= 0.6 * ${peer#* }" \
+		"vmexit+hypercall, a round trip: lean ${lean% *} ticks, ${lean#* } bytes; hypercall_words=default ${default% *} ticks, ${default#* } bytes; kvm_entry+kvm_exit+kvm_hypercall ${peer% *} ticks, ${peer#* } bytes"
+}
+
 modprobe kvm_amd || bail "kvm_amd cannot be loaded"
 echo "TAP version 13"
-echo 1..11
+echo 1..12
 modprobe kvm_trace || bail "kvm_trace cannot be loaded"
 echo lean >$WORDS
 # What is in perf.data but the samples of long loops; it also brings programs and
@@ -144,6 +159,7 @@ echo lean >$WORDS
 few=$(recorded kvm_trace:vmexit mix $MIX_EXITS $MIX_EXITS) || exit 1
 compare_loop hypercall
 compare_loop mix
+compare_hypercalls
 cost_of_words mix rip guest_ns user_ns,halt_ns,poll_ns runnable_ns user_reason \
 	injected,injected_exception flags_hi msr,msr_value io,io_value,io_count \
 	cpuid_leaf,cpuid_index,cpuid_ax_bx,cpuid_cx_dx mmio,mmio_gpa,mmio_value all

@@ -419,7 +419,7 @@ static struct kvm_segment segment(u16 selector, u8 type, bool long_mode)
 void vcpu_set_mode(struct vcpu *vcpu, enum vcpu_mode mode)
 {
 	struct kvm_sregs sregs;
-	bool long_mode = mode == MODE_LONG;
+	const bool long_mode = mode == MODE_LONG, paging = mode != MODE_PROTECTED;
 
 	if (ioctl(vcpu->fd, KVM_GET_SREGS, &sregs))
 		tap_die("KVM_GET_SREGS");
@@ -433,10 +433,10 @@ void vcpu_set_mode(struct vcpu *vcpu, enum vcpu_mode mode)
 	sregs.gdt.limit = 4 * 8 - 1;
 	sregs.idt.base = VM_IDT;
 	sregs.idt.limit = 256 * 16 - 1;
-	sregs.cr0 = CR0_PE | CR0_ET | (long_mode ? CR0_PG : 0);
-	sregs.cr3 = long_mode ? VM_PML4 : 0;
-	sregs.cr4 = long_mode ? CR4_PAE | CR4_OSFXSR : 0;
-	sregs.efer = long_mode ? EFER_LME | EFER_LMA : 0;
+	sregs.cr0 = CR0_PE | CR0_ET | (paging ? CR0_PG : 0);
+	sregs.cr3 = paging ? VM_PML4 : 0;
+	sregs.cr4 = paging ? CR4_PAE | CR4_OSFXSR : 0;
+	sregs.efer = paging ? EFER_LME | EFER_LMA : 0;
 	if (ioctl(vcpu->fd, KVM_SET_SREGS, &sregs))
 		tap_die("KVM_SET_SREGS");
 }

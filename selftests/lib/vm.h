@@ -68,6 +68,7 @@ enum vm_flags {
 enum vcpu_mode {
 	MODE_LONG,
 	MODE_PROTECTED,		/* flat 32 bits, no paging */
+	MODE_COMPAT,		/* the same code in long mode, with paging */
 };
 
 struct vm {
