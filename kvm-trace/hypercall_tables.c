@@ -54,7 +54,8 @@ static const struct kvm_trace_call hyperv_calls[] = {
 };
 
 #define CODE_FITS(code, name, how, ...) \
-	static_assert(((code) & HYPERV_EXTENDED) || (code) < HYPERV_CODES);
+	static_assert(((code) & HYPERV_EXTENDED) || (code) < HYPERV_CODES, \
+		      "raise HYPERV_CODES");
 KVM_TRACE_HYPERV_CALLS(CODE_FITS, KIND)
 
 /* Of rows for callers of one width, only theirs. */

@@ -1121,7 +1121,7 @@ static void put_sub(struct text *t, const struct known_call *k, __u64 value)
 	const struct sub *s = k->table->subs;
 
 	for (; s < k->table->subs + k->table->nr_subs; s++) {
-		if (s->number == k->call->number && s->sub == value) {
+		if (s->number == k->call->number && (__u32)s->sub == (__u32)value) {
 			put(t, "%s", s->name);
 			return;
 		}
@@ -1207,7 +1207,7 @@ static void put_hyperv_result(struct text *t, const struct kvm_trace_hypercall *
 	}
 	put(t, " = %llu", result & 0xffff);
 	if (reps || h->have & KVM_TRACE_HC_W_HV_REPS)
-		put(t, " reps %u", reps);
+		put(t, " done %u", reps);
 }
 
 static void put_result(struct text *t, const struct kvm_trace_hypercall *h)

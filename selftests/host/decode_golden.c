@@ -167,7 +167,8 @@ static void coverage(void)
 
 	tap_begin("golden_records_cover_every_word_of_vmexit_alone_and_all_at_once");
 	for (i = 0; i < ARRAY_SIZE(all_words); i++) {
-		tap_expect(words_alone & all_words[i].value, "none of %s", all_words[i].name);
+		tap_expect(words_alone & all_words[i].value, "no golden record of %s",
+			   all_words[i].name);
 		tap_expect(words_together & all_words[i].value, "the fullest lacks %s",
 			   all_words[i].name);
 	}
@@ -176,21 +177,24 @@ static void coverage(void)
 
 	tap_begin("golden_records_cover_every_flag_alone");
 	for (i = 0; i < ARRAY_SIZE(all_flags); i++)
-		tap_expect(flags_alone & all_flags[i].value, "none of %s", all_flags[i].name);
+		tap_expect(flags_alone & all_flags[i].value, "no golden record of %s",
+			   all_flags[i].name);
 	for (i = 0; i < ARRAY_SIZE(all_flags_hi); i++)
-		tap_expect(flags_hi_alone & all_flags_hi[i].value, "none of %s",
+		tap_expect(flags_hi_alone & all_flags_hi[i].value, "no golden record of %s",
 			   all_flags_hi[i].name);
 	tap_end();
 
 	tap_begin("golden_records_cover_every_reason_of_a_loss");
 	for (i = 0; i < ARRAY_SIZE(all_losses); i++)
-		tap_expect(losses[all_losses[i].value], "none of %s", all_losses[i].name);
+		tap_expect(losses[all_losses[i].value], "no golden record of %s",
+			   all_losses[i].name);
 	tap_end();
 
 	tap_begin("golden_records_cover_every_hypercall_of_kvm");
 	for (i = 0; i < ARRAY_SIZE(tabled_calls); i++)
 		tap_expect(tabled_calls[i].abi != KVM_TRACE_ABI_KVM ||
-			   kvm_calls[tabled_calls[i].number], "none of %s", tabled_calls[i].name);
+			   kvm_calls[tabled_calls[i].number], "no golden record of %s",
+			   tabled_calls[i].name);
 	tap_end();
 
 	tap_begin("golden_records_cover_every_abi_and_caller_of_hypercalls");
@@ -202,16 +206,18 @@ static void coverage(void)
 
 	tap_begin("golden_records_cover_every_kind_and_size_of_argument");
 	for (i = 0; i < ARRAY_SIZE(all_kinds); i++)
-		tap_expect(kinds & 1u << all_kinds[i].value, "none of %s", all_kinds[i].name);
+		tap_expect(kinds & 1u << all_kinds[i].value, "no golden record of %s",
+			   all_kinds[i].name);
 	for (i = 0; i < KVM_TRACE_HC_ARGS; i++)
 		tap_expect(arg_sizes[i][0] && arg_sizes[i][1], "a%zu not in both sizes", i);
 	tap_end();
 
 	tap_begin("golden_records_cover_every_word_of_hypercall");
 	for (i = 0; i < ARRAY_SIZE(all_hc_words); i++)
-		tap_expect(hc_words & all_hc_words[i].value, "none of %s", all_hc_words[i].name);
+		tap_expect(hc_words & all_hc_words[i].value, "no golden record of %s",
+			   all_hc_words[i].name);
 	for (i = 0; i < ARRAY_SIZE(all_sub_flags); i++)
-		tap_expect(sub_flags_alone & all_sub_flags[i].value, "none of %s",
+		tap_expect(sub_flags_alone & all_sub_flags[i].value, "no golden record of %s",
 			   all_sub_flags[i].name);
 	tap_end();
 

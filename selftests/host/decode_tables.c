@@ -461,7 +461,9 @@ static void test_subs(void)
 		const struct tabled_call *c = &tabled_calls[i];
 		unsigned int n = count_subs(c->abi, c->number);
 
-		tap_expect(n <= 1 && n == has_subs(c->abi, c->number), "%s has %u", c->name, n);
+		tap_expect(n <= 1 && n == has_subs(c->abi, c->number),
+			   "%s has %u arguments of the kind SUB, and names in *_SUBS: %d",
+			   c->name, n, has_subs(c->abi, c->number));
 	}
 	tap_end();
 }
