@@ -10,6 +10,7 @@
  * at the entries is known exactly, and the sum must be equal. Else the test
  * goes on, or starts again: a KVM_RUN is shorter than a time slice.
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #include "tap.h"
 
 #define RING_MIB	8
-#define TRIES		10
+#define TRIES		50
 #define SLICES		20
 #define ENDLESS		(1ull << 40)
 
@@ -63,6 +64,8 @@ static bool run_all(struct vcpu *vcpu, struct schedstat *first, struct schedstat
 {
 	struct schedstat after;
 
+	/* Until the next time slice, so that it is most likely long enough. */
+	sched_yield();
 	schedstat(first);
 	guest_handle(vcpu, vcpu_run(vcpu));
 	schedstat(&after);
