@@ -28,9 +28,6 @@ void kvm_trace_lost_unreg(void);
 
 #define KVM_TRACE_SHOW_REASON(code, name, class) { code, #name },
 #define KVM_TRACE_SHOW_CLASS(number, name) { number, #name },
-#define KVM_TRACE_SHOW_NAME(value, name) { value, name },
-/* Matches nothing; old libtraceevent wants no comma behind the last pair. */
-#define KVM_TRACE_SHOW_END { 0x10000, "" }
 
 TRACE_EVENT_FN(vmexit,
 	TP_PROTO(const struct kvm_trace_vmexit *record),

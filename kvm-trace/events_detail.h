@@ -17,8 +17,6 @@
 int kvm_trace_hypercall_sub_reg(void);
 void kvm_trace_hypercall_sub_unreg(void);
 
-#define KVM_TRACE_SHOW_ABI(value, name) { value, name },
-
 TRACE_EVENT_FN(hypercall_sub,
 	TP_PROTO(const struct kvm_trace_hypercall_sub_record *record),
 	TP_ARGS(record),
@@ -51,8 +49,8 @@ TRACE_EVENT_FN(hypercall_sub,
 	TP_printk("vm %u vcpu %u %s nr %u kind %u index %u seq %u present 0x%x tail %s",
 		  __entry->vm, __entry->vcpu,
 		  __print_symbolic(__entry->abi,
-				   KVM_TRACE_ABIS(KVM_TRACE_SHOW_ABI)
-				   { 0x10000, "" }),
+				   KVM_TRACE_ABIS(KVM_TRACE_SHOW_NAME)
+				   KVM_TRACE_SHOW_END),
 		  __entry->nr, __entry->kind, __entry->index,
 		  __entry->seq, __entry->present,
 		  __print_hex(__get_dynamic_array(tail),

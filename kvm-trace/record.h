@@ -16,6 +16,11 @@ typedef u64 __aligned(4) kvm_trace_u64;
 /* libtraceevent takes arrays of a type with u8 or char in its name for strings. */
 typedef u8 kvm_trace_byte;
 
+/* A pair of __print_symbolic() and __print_flags(), and the last one. */
+#define KVM_TRACE_SHOW_NAME(value, name) { value, name },
+/* Matches nothing; old libtraceevent wants no comma behind the last pair. */
+#define KVM_TRACE_SHOW_END { 0x10000, "" }
+
 #define KVM_TRACE_OR_WORD(word, name)	| (word)
 #define KVM_TRACE_OR_WORD_64(word, word_64) | (word_64)
 #define KVM_TRACE_WORDS_ALL						\
