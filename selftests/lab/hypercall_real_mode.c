@@ -4,8 +4,6 @@
  * virtual 8086 mode: on Intel without unrestricted guests.
  */
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <linux/kvm_para.h>
 
 #include "guest.h"
@@ -13,37 +11,18 @@
 #include "records.h"
 #include "tap.h"
 
-#define CODE		0x20000
-#define SELECTOR	0x2000
 #define NUMBER		0x1337		/* no hypercall of KVM's */
 #define RING_MIB	1
-#define TSS_ADDRESS	0xfffbd000	/* no memory there; KVM needs three pages */
 
 static void load_code(struct vcpu *vcpu)
 {
 	/* vmcall or vmmcall; out */
 	const u8 code[] = { 0x0f, 0x01, cpu_is_intel() ? 0xc1 : 0xd9, 0xe6, PORT_DONE };
-	const struct kvm_segment segment = {
-		.base = CODE, .limit = 0xffff, .selector = SELECTOR,
-		.type = 3, .present = 1, .s = 1,
-	};
-	struct kvm_regs regs = { .rflags = 2, .rax = NUMBER, .rsp = 0x8000 };
-	struct kvm_sregs sregs;
+	struct kvm_regs regs;
 
-	if (ioctl(vcpu->fd, KVM_GET_SREGS, &sregs))
-		tap_die("KVM_GET_SREGS");
-	sregs.cr0 &= ~0x80000001ull;	/* PG, PE */
-	sregs.cr4 = 0;
-	sregs.efer = 0;
-	sregs.cs = segment;
-	sregs.ds = segment;
-	sregs.es = segment;
-	sregs.fs = segment;
-	sregs.gs = segment;
-	sregs.ss = segment;
-	if (ioctl(vcpu->fd, KVM_SET_SREGS, &sregs))
-		tap_die("KVM_SET_SREGS of real mode");
-	memcpy(vm_at(vcpu->vm, CODE), code, sizeof(code));
+	guest_load_real_mode(vcpu, code, sizeof(code));
+	vcpu_get_regs(vcpu, &regs);
+	regs.rax = NUMBER;
 	vcpu_set_regs(vcpu, &regs);
 }
 
@@ -58,8 +37,6 @@ static void check(const char *how)
 	tap_begin("hypercall_real_mode: %s", how);
 	recorder_start(&recorder, REC_OURS, RING_MIB);
 	vm_create(&vm, 1, 0);
-	if (cpu_is_intel() && ioctl(vm.fd, KVM_SET_TSS_ADDR, TSS_ADDRESS))
-		tap_die("KVM_SET_TSS_ADDR");
 	vcpu_create(&vm, &vcpu, 0);
 	load_code(&vcpu);
 	guest_run(&vcpu);

@@ -4,7 +4,6 @@
  * many. Intel without unrestricted guests is the only such case: real mode with
  * segments that virtual-8086 mode cannot have is emulated, and each pass counts.
  */
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "guest.h"
@@ -14,10 +13,7 @@
 
 #define ROUNDS		30
 #define RING_MIB	4
-#define CODE		0x20000
-#define CODE_SELECTOR	0x2000
 #define WRONG_SELECTOR	0x1000
-#define TSS_ADDRESS	0xfffbd000	/* no memory there; KVM needs three pages */
 
 extern const char real_mode_code[], real_mode_code_end[];
 asm(".pushsection .rodata\n"
@@ -26,7 +22,7 @@ asm(".pushsection .rodata\n"
 	"	mov $" XSTR(ROUNDS) ", %cx\n"
 	"1:	outb %al, $" XSTR(PORT_DATA) "\n"
 	"	loop 1b\n"
-	"	ljmp $" XSTR(CODE_SELECTOR) ", $(2f - real_mode_code)\n"
+	"	ljmp $" XSTR(REAL_MODE_SELECTOR) ", $(2f - real_mode_code)\n"
 	"2:	mov $" XSTR(ROUNDS) ", %cx\n"
 	"3:	outb %al, $" XSTR(PORT_DATA) "\n"
 	"	loop 3b\n"
@@ -34,37 +30,6 @@ asm(".pushsection .rodata\n"
 	"real_mode_code_end:\n"
 	".code64\n"
 	".popsection\n");
-
-static void real_segment(struct kvm_segment *segment)
-{
-	*segment = (struct kvm_segment) {
-		.base = CODE, .limit = 0xffff, .selector = CODE_SELECTOR,
-		.type = 3, .present = 1, .s = 1,
-	};
-}
-
-static void load_code(struct vcpu *vcpu)
-{
-	struct kvm_regs regs = { .rflags = 2, .rsp = 0x8000 };
-	struct kvm_sregs sregs;
-
-	if (ioctl(vcpu->fd, KVM_GET_SREGS, &sregs))
-		tap_die("KVM_GET_SREGS");
-	sregs.cr0 &= ~1ull;
-	sregs.cr0 &= ~(1ull << 31);
-	sregs.cr4 = 0;
-	sregs.efer = 0;
-	real_segment(&sregs.cs);
-	sregs.ds = sregs.cs;
-	sregs.es = sregs.cs;
-	sregs.fs = sregs.cs;
-	sregs.gs = sregs.cs;
-	sregs.ss = sregs.cs;
-	if (ioctl(vcpu->fd, KVM_SET_SREGS, &sregs))
-		tap_die("KVM_SET_SREGS of real mode");
-	memcpy(vm_at(vcpu->vm, CODE), real_mode_code, real_mode_code_end - real_mode_code);
-	vcpu_set_regs(vcpu, &regs);
-}
 
 /* From here to its next far jump the guest has a segment that must be emulated. */
 static void make_emulated(struct vcpu *vcpu)
@@ -115,10 +80,8 @@ int main(void)
 		tap_die("kvm_intel cannot be loaded again: does something use it?");
 	recorder_start(&recorder, REC_OURS, RING_MIB);
 	vm_create(&vm, 1, 0);
-	if (ioctl(vm.fd, KVM_SET_TSS_ADDR, TSS_ADDRESS))
-		tap_die("KVM_SET_TSS_ADDR");
 	vcpu_create(&vm, &vcpu, 0);
-	load_code(&vcpu);
+	guest_load_real_mode(&vcpu, real_mode_code, real_mode_code_end - real_mode_code);
 	do {
 		reason = vcpu_run(&vcpu);
 		if (reason == KVM_EXIT_IO && !emulated) {

@@ -19,6 +19,7 @@
 #include "guest.h"
 #include "tap.h"
 
+#define TSS_ADDRESS	0xfffbd000	/* no memory there; KVM needs three pages */
 #define DATA_TICKS	0xff8	/* in AREA_DATA: ticks of the TSC in TIMER_US */
 
 #define PIECE(name, code)					\
@@ -455,6 +456,42 @@ bool guest_handle(struct vcpu *vcpu, int reason)
 	}
 	errno = reason < 0 ? -reason : EPROTO;
 	tap_die("vCPU %u left KVM_RUN with %d", vcpu->id, reason);
+}
+
+/**
+ * guest_load_real_mode() - code that runs in real mode, in every segment
+ * @vcpu: vCPU that does not run; all its registers are new
+ * @code: code
+ * @bytes: its size
+ *
+ * KVM needs pages for it on Intel without unrestricted guests.
+ */
+void guest_load_real_mode(struct vcpu *vcpu, const void *code, size_t bytes)
+{
+	const struct kvm_segment segment = {
+		.base = REAL_MODE_CODE, .limit = 0xffff, .selector = REAL_MODE_SELECTOR,
+		.type = 3, .present = 1, .s = 1,
+	};
+	struct kvm_regs regs = { .rflags = 2, .rsp = 0x8000 };
+	struct kvm_sregs sregs;
+
+	if (cpu_is_intel() && ioctl(vcpu->vm->fd, KVM_SET_TSS_ADDR, TSS_ADDRESS))
+		tap_die("KVM_SET_TSS_ADDR");
+	if (ioctl(vcpu->fd, KVM_GET_SREGS, &sregs))
+		tap_die("KVM_GET_SREGS");
+	sregs.cr0 &= ~0x80000001ull;	/* PG, PE */
+	sregs.cr4 = 0;
+	sregs.efer = 0;
+	sregs.cs = segment;
+	sregs.ds = segment;
+	sregs.es = segment;
+	sregs.fs = segment;
+	sregs.gs = segment;
+	sregs.ss = segment;
+	if (ioctl(vcpu->fd, KVM_SET_SREGS, &sregs))
+		tap_die("KVM_SET_SREGS of real mode");
+	memcpy(vm_at(vcpu->vm, REAL_MODE_CODE), code, bytes);
+	vcpu_set_regs(vcpu, &regs);
 }
 
 /**

@@ -107,6 +107,10 @@ enum guest_kind {
 #define PORT_IMMEDIATE	0xfc	/* one KVM_RUN that returns before it enters */
 #define PORT_PIC	0x21	/* mask of the PIC */
 
+/* Where guest_load_real_mode() puts code. */
+#define REAL_MODE_CODE		0x20000
+#define REAL_MODE_SELECTOR	0x2000
+
 /* Without suffixes: the assembler reads them too. */
 #define MARK_CPUID	0x80000000
 #define MARK_RDMSR	0x8b		/* microcode level: KVM emulates it */
@@ -143,6 +147,7 @@ unsigned int guest_needs(u64 kinds);
 void guest_load(struct vcpu *vcpu, u64 kinds, u64 count);
 void guest_load_list(struct vcpu *vcpu, const enum guest_kind *kinds, size_t nr_kinds, u64 count);
 void guest_load_code(struct vcpu *vcpu, const void *code, size_t bytes);
+void guest_load_real_mode(struct vcpu *vcpu, const void *code, size_t bytes);
 void guest_run(struct vcpu *vcpu);
 bool guest_handle(struct vcpu *vcpu, int reason);
 void guest_fail_entries(struct vcpu *vcpu, u64 count);
