@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <linux/trace_events.h>
 
+#include "batch.h"
 #include "hooks.h"
 #include "roundtrip.h"
 #include "vcpu.h"
@@ -21,7 +22,11 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 #define CREATE_TRACE_POINTS
 #include "events.h"
 #include "events_detail.h"
+#include "events_batch.h"
 #undef trace_event_reg
+
+#define KVM_TRACE_VMEXIT_EVENT __alias(event_vmexit)
+#include "perf.h"
 
 static_assert(sizeof(struct trace_event_raw_vmexit) == KVM_TRACE_VMEXIT_SIZE);
 #define SAME_PLACE(field, own)						\
@@ -75,20 +80,48 @@ static_assert(sizeof(struct trace_event_raw_lost) == KVM_TRACE_LOST_SIZE);
 static_assert(offsetof(struct trace_event_raw_lost, vm) == 24);
 static_assert(offsetof(struct trace_event_raw_lost, why) == 30);
 
-/*
- * perf's probe of vmexit. The one that TRACE_EVENT makes copies the record into
- * a buffer of perf's; ours has its layout already.
+static_assert(sizeof(struct trace_event_raw_vmexits) == KVM_TRACE_BATCH_SIZE);
+#define SAME_PLACE_BATCH(field, own)						\
+	static_assert(offsetof(struct trace_event_raw_vmexits, field) ==	\
+		      offsetof(struct kvm_trace_batch_event, own))
+SAME_PLACE_BATCH(check, check);
+SAME_PLACE_BATCH(ns, ns);
+SAME_PLACE_BATCH(stamp, stamp);
+SAME_PLACE_BATCH(vm, vm);
+SAME_PLACE_BATCH(seq, seq);
+SAME_PLACE_BATCH(mult, mult);
+SAME_PLACE_BATCH(__data_loc_data, data_loc);
+SAME_PLACE_BATCH(vcpu, vcpu);
+SAME_PLACE_BATCH(count, count);
+SAME_PLACE_BATCH(isa, isa);
+SAME_PLACE_BATCH(version, version);
+SAME_PLACE_BATCH(shift, shift);
+SAME_PLACE_BATCH(flags, flags);
+
+DEFINE_STATIC_KEY_FALSE(kvm_trace_perf_vmexits);
+
+/**
+ * kvm_trace_perf_run_bpf() - have BPF programs of perf's events see a record
+ * @record: the record
+ *
+ * Context: as of kvm_trace_perf_vmexit().
  */
-static notrace void perf_vmexit(void *data, const struct kvm_trace_vmexit *record)
+void kvm_trace_perf_run_bpf(const struct kvm_trace_vmexit *record)
 {
-	struct kvm_trace_vcpu *v =
-		container_of(record, struct kvm_trace_vcpu, record);
+	perf_trace_vmexit(&event_vmexit, record);
+}
+
+/* perf's probe of vmexits, without a copy as well. */
+static notrace void perf_vmexits(void *data, const struct kvm_trace_batch_event *event)
+{
+	struct kvm_trace_buffer *buffer =
+		container_of(event, struct kvm_trace_buffer, batch.event);
 	struct trace_event_call *call = data;
 	struct hlist_head *head = this_cpu_ptr(call->perf_events);
 	int size, rctx;
 
 	if (unlikely(bpf_prog_array_valid(call))) {
-		perf_trace_vmexit(data, record);
+		perf_trace_vmexits(data, event);
 		return;
 	}
 	if (hlist_empty(head))
@@ -96,27 +129,34 @@ static notrace void perf_vmexit(void *data, const struct kvm_trace_vmexit *recor
 	rctx = perf_swevent_get_recursion_context();
 	if (rctx < 0)
 		return;
-	perf_fetch_caller_regs(&v->regs);
-	/* perf puts a u32 before it and wants the sum to be a multiple of 8. */
-	size = ALIGN(KVM_TRACE_VMEXIT_SIZE + kvm_trace_vmexit_tail_len(record) +
+	perf_fetch_caller_regs(&buffer->regs);
+	size = ALIGN(KVM_TRACE_BATCH_SIZE + (event->data_loc >> 16) +
 		     sizeof(u32), sizeof(u64)) - sizeof(u32);
-	perf_tp_event(call->event.type, 1, &v->record, size, &v->regs, head,
-		      rctx, NULL);
+	perf_tp_event(call->event.type, 1, &buffer->batch.event, size,
+		      &buffer->regs, head, rctx, NULL);
 }
 
 static int reg_perf(struct trace_event_call *call)
 {
-	if (call == &event_vmexit)
-		return tracepoint_probe_register(call->tp, perf_vmexit, call);
-	return trace_event_reg(call, TRACE_REG_PERF_REGISTER, NULL);
+	if (call == &event_vmexits)
+		return tracepoint_probe_register(call->tp, perf_vmexits, call);
+	if (call != &event_vmexit)
+		return trace_event_reg(call, TRACE_REG_PERF_REGISTER, NULL);
+	static_branch_enable(&kvm_trace_perf_vmexits);
+	kvm_trace_ask(KVM_TRACE_ASK_PERF, true);
+	return 0;
 }
 
 static void unreg_perf(struct trace_event_call *call)
 {
-	if (call == &event_vmexit)
-		tracepoint_probe_unregister(call->tp, perf_vmexit, call);
-	else
+	if (call == &event_vmexit) {
+		kvm_trace_ask(KVM_TRACE_ASK_PERF, false);
+		static_branch_disable(&kvm_trace_perf_vmexits);
+	} else if (call == &event_vmexits) {
+		tracepoint_probe_unregister(call->tp, perf_vmexits, call);
+	} else {
 		trace_event_reg(call, TRACE_REG_PERF_UNREGISTER, NULL);
+	}
 }
 
 static enum kvm_trace_event_id event_id(const struct trace_event_call *call)
@@ -125,6 +165,8 @@ static enum kvm_trace_event_id event_id(const struct trace_event_call *call)
 		return KVM_TRACE_EVENT_HYPERCALL;
 	if (call == &event_hypercall_sub)
 		return KVM_TRACE_EVENT_HYPERCALL_SUB;
+	if (call == &event_vmexits)
+		return KVM_TRACE_EVENT_BATCH;
 	if (call == &event_vcpu)
 		return KVM_TRACE_EVENT_VCPU;
 	if (call == &event_lost)
@@ -164,13 +206,19 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 		 */
 		if (!try_module_get(THIS_MODULE))
 			return -ENODEV;
+		if (id == KVM_TRACE_EVENT_BATCH)
+			kvm_trace_batch_ftrace(true);
 		ret = reg(call, id, type, data);
+		if (ret && id == KVM_TRACE_EVENT_BATCH)
+			kvm_trace_batch_ftrace(false);
 		if (ret)
 			module_put(THIS_MODULE);
 		return ret;
 	case TRACE_REG_PERF_REGISTER:
 		return reg(call, id, type, data);
 	case TRACE_REG_UNREGISTER:
+		if (id == KVM_TRACE_EVENT_BATCH)
+			kvm_trace_batch_ftrace(false);
 		ret = trace_event_reg(call, type, data);
 		kvm_trace_hooks_put(id);
 		module_put(THIS_MODULE);
@@ -183,6 +231,12 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 		/* Opened earlier, but it has not been able to see a record. */
 		if (!event->total_time_running)
 			kvm_trace_new_consumer();
+		if (id == KVM_TRACE_EVENT_BATCH)
+			kvm_trace_batch_perf_add(event);
+		return trace_event_reg(call, type, data);
+	case TRACE_REG_PERF_DEL:
+		if (id == KVM_TRACE_EVENT_BATCH)
+			kvm_trace_batch_perf_del(event);
 		fallthrough;
 	default:
 		return trace_event_reg(call, type, data);
@@ -206,4 +260,5 @@ NOTE_PROBES(vmexit, VMEXIT)
 NOTE_PROBES(hypercall, HYPERCALL)
 NOTE_PROBES(hypercall_sub, HYPERCALL_SUB)
 NOTE_PROBES(vcpu, VCPU)
+NOTE_PROBES(vmexits, BATCH)
 NOTE_PROBES(lost, LOST)

@@ -17,6 +17,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
+#include "batch.h"
 #include "btf.h"
 #include "hooks.h"
 #include "hypercall.h"
@@ -31,7 +32,10 @@
 
 #define ALL_EVENTS	(BIT(KVM_TRACE_EVENT_COUNT) - 1)
 #define HYPERCALL_EVENTS	(BIT(KVM_TRACE_EVENT_HYPERCALL) |	\
-				 BIT(KVM_TRACE_EVENT_HYPERCALL_SUB))
+				 BIT(KVM_TRACE_EVENT_HYPERCALL_SUB) |	\
+				 BIT(KVM_TRACE_EVENT_BATCH_HYPERCALL))
+#define BATCH_EVENTS		(BIT(KVM_TRACE_EVENT_BATCH) |		\
+				 BIT(KVM_TRACE_EVENT_BATCH_HYPERCALL))
 
 bool kvm_trace_allow_no_btf;
 
@@ -39,6 +43,7 @@ bool kvm_trace_allow_no_btf;
  * struct hook - a probe on a tracepoint of KVM
  * @proto:	name and prototype of the tracepoint
  * @probe:	the probe
+ * @probe_vmx:	the probe where the CPU does not have SVM, or NULL for the same
  * @prio:	other tracers' probes have 10; more is earlier
  * @events:	our events that need it
  * @words:	KVM_TRACE_W_* of which one must be wanted too; 0: always needed
@@ -51,6 +56,7 @@ bool kvm_trace_allow_no_btf;
 struct hook {
 	struct kvm_trace_proto proto;
 	void *probe;
+	void *probe_vmx;
 	int prio;
 	unsigned long events;
 	u64 words;
@@ -155,7 +161,8 @@ static struct hook hooks[] = {
 		.probe = kvm_trace_on_reflect,
 		.events = ALL_EVENTS,
 		.words = KVM_TRACE_W_FLAGS_HI,
-		.anyway = BIT(KVM_TRACE_EVENT_HYPERCALL),
+		.anyway = BIT(KVM_TRACE_EVENT_HYPERCALL) |
+			  BIT(KVM_TRACE_EVENT_BATCH_HYPERCALL),
 	},
 	{
 		.proto = {
@@ -232,7 +239,8 @@ static struct hook hooks[] = {
 			},
 			.nargs = 2,
 		},
-		.probe = kvm_trace_on_exit,
+		.probe = kvm_trace_on_exit_svm,
+		.probe_vmx = kvm_trace_on_exit_vmx,
 		.prio = INT_MAX,
 		.events = ALL_EVENTS,
 	},
@@ -261,7 +269,6 @@ static bool checked;
 static bool started;	/* state and clock are there, probes may be on */
 static bool attached;	/* all wanted probes are on */
 static bool deaths_hooked;
-static u64 chosen_words = KVM_TRACE_WORDS_DEFAULT;	/* by the user */
 static u64 hooked_words;	/* whose hooks are needed, now or soon no more */
 static u64 missing_words;	/* whose hooks this kvm does not have */
 
@@ -314,6 +321,8 @@ static int attach(struct hook *hook)
 
 	if (hook->attached)
 		return 0;
+	if (hook->probe_vmx && !boot_cpu_has(X86_FEATURE_SVM))
+		hook->probe = hook->probe_vmx;
 	ret = tracepoint_probe_register_prio(hook->tp, hook->probe, NULL,
 					     hook->prio);
 	hook->attached = !ret;
@@ -340,6 +349,7 @@ static void detach_all(void)
 	tracepoint_synchronize_unregister();
 	unhook_deaths();
 	kvm_trace_clock_stop();
+	kvm_trace_batch_stop();
 	kvm_trace_state_stop();
 	started = false;
 }
@@ -432,6 +442,8 @@ static unsigned long wanted_events(void)
 		if (users[i])
 			wanted |= BIT(i);
 	}
+	if ((wanted & BIT(KVM_TRACE_EVENT_BATCH)) && kvm_trace_batch_hypercalls)
+		wanted |= BIT(KVM_TRACE_EVENT_BATCH_HYPERCALL);
 	return wanted;
 }
 
@@ -458,10 +470,54 @@ static bool needed(const struct hook *hook, unsigned long wanted)
 	       (!hook->words || (hook->words & hooked_words));
 }
 
-/* Attaches what is needed by those who want it, and detaches the rest. */
+/* Words that somebody asks for and that this kvm has. */
+static u64 wanted_words(unsigned long wanted)
+{
+	u64 words = 0;
+
+	if (wanted & BIT(KVM_TRACE_EVENT_VMEXIT))
+		words |= kvm_trace_vmexit_words;
+	if (wanted & BIT(KVM_TRACE_EVENT_BATCH))
+		words |= kvm_trace_batch_words;
+	return words & ~missing_words;
+}
+
+static void collect_words(u64 words)
+{
+	if (kvm_trace_words == words)
+		return;
+	WRITE_ONCE(kvm_trace_words, words);
+	kvm_trace_ask(KVM_TRACE_ASK_WORDS, words);
+	/* Who has the old words has the old generation. */
+	smp_wmb();
+	WRITE_ONCE(kvm_trace_words_generation, kvm_trace_words_generation + 1);
+}
+
+static int attach_needed(unsigned long wanted)
+{
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!needed(&hooks[i], wanted)) {
+			detach(&hooks[i]);
+			continue;
+		}
+		ret = attach(&hooks[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * Attaches what is needed by those who want it, and detaches the rest. Probes are
+ * there before records ask for their words. They may go before the last record
+ * that still asks: it notices by the generation.
+ */
 static int update(void)
 {
 	unsigned long wanted = wanted_events();
+	u64 words;
 	int i, ret;
 
 	lockdep_assert_held(&hooks_lock);
@@ -472,9 +528,6 @@ static int update(void)
 	ret = check_hooks();
 	if (ret)
 		return ret;
-	if (kvm_trace_words & missing_words)
-		WRITE_ONCE(kvm_trace_words, chosen_words & ~missing_words);
-	hooked_words |= kvm_trace_words;
 	/* One event that cannot be had is no reason to stop the others. */
 	for (i = 0; i < KVM_TRACE_EVENT_COUNT; i++) {
 		if (event_error(i))
@@ -488,7 +541,18 @@ static int update(void)
 	ret = kvm_trace_state_start();
 	if (ret)
 		return ret;
+	if (wanted & BATCH_EVENTS) {
+		ret = kvm_trace_batch_start();
+		if (ret && !started)
+			kvm_trace_state_stop();
+		if (ret)
+			return ret;
+	} else {
+		kvm_trace_batch_stop();
+	}
+	words = wanted_words(wanted);
 	if (!started) {
+		collect_words(words);
 		kvm_trace_clock_start();
 		kvm_trace_forget_lost();
 	}
@@ -498,15 +562,15 @@ static int update(void)
 		detach_all();
 		return ret;
 	}
-	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!needed(&hooks[i], wanted)) {
-			detach(&hooks[i]);
-			continue;
-		}
-		ret = attach(&hooks[i]);
-		if (ret)
-			return ret;
-	}
+	hooked_words = kvm_trace_words | words;
+	ret = attach_needed(wanted);
+	if (ret)
+		return ret;
+	collect_words(words);
+	hooked_words = words;
+	ret = attach_needed(wanted);
+	if (ret)
+		return ret;
 	WRITE_ONCE(attached, true);
 	return 0;
 }
@@ -579,53 +643,76 @@ void kvm_trace_hooks_put(enum kvm_trace_event_id id)
 	mutex_unlock(&hooks_lock);
 }
 
-/**
- * kvm_trace_hooks_set_words() - change the words that records may hold
- * @wanted: KVM_TRACE_W_*
- *
- * Probes are there before records ask for their words. They may go before the
- * last record that still asks: it notices by the generation.
- *
- * Context: process context.
- * Return: 0; or an error, and nothing has changed
- */
-int kvm_trace_hooks_set_words(u64 wanted)
+static int choose_words(u64 *chosen, u64 words)
 {
+	u64 before;
 	int ret;
 
 	mutex_lock(&hooks_lock);
-	hooked_words = kvm_trace_words | wanted;
+	before = *chosen;
+	WRITE_ONCE(*chosen, words);
 	ret = update();
 	/* A worker goes on with a kvm that just comes. */
-	if (!ret || ret == -EAGAIN) {
+	if (ret == -EAGAIN)
 		ret = 0;
-		chosen_words = wanted;
-		WRITE_ONCE(kvm_trace_words, wanted & ~missing_words);
-		/* Who has the old words has the old generation. */
-		smp_wmb();
-		WRITE_ONCE(kvm_trace_words_generation,
-			   kvm_trace_words_generation + 1);
+	if (ret) {
+		WRITE_ONCE(*chosen, before);
+		update();
 	}
-	hooked_words = kvm_trace_words;
-	update();
+	/* Also if they are the same: probes may have been away meanwhile. */
+	WRITE_ONCE(kvm_trace_words_generation, kvm_trace_words_generation + 1);
 	mutex_unlock(&hooks_lock);
 	return ret;
 }
 
 /**
- * kvm_trace_hooks_get_words() - the words that the user has chosen
+ * kvm_trace_hooks_set_words() - change the words that vmexit records may hold
+ * @words: KVM_TRACE_W_*
  *
  * Context: process context.
- * Return: KVM_TRACE_W_*
+ * Return: 0; or an error, and nothing has changed
  */
-u64 kvm_trace_hooks_get_words(void)
+int kvm_trace_hooks_set_words(u64 words)
 {
-	u64 words;
+	return choose_words(&kvm_trace_vmexit_words, words);
+}
+
+/**
+ * kvm_trace_hooks_set_batch_words() - change the words that batches may hold
+ * @words: KVM_TRACE_W_*
+ *
+ * Context: process context.
+ * Return: 0; or an error, and nothing has changed
+ */
+int kvm_trace_hooks_set_batch_words(u64 words)
+{
+	return choose_words(&kvm_trace_batch_words, words);
+}
+
+/**
+ * kvm_trace_hooks_set_batch_hypercalls() - have hypercalls in batches or not
+ * @on: have them
+ *
+ * Context: process context.
+ * Return: 0; or an error, and nothing has changed
+ */
+int kvm_trace_hooks_set_batch_hypercalls(bool on)
+{
+	bool before;
+	int ret;
 
 	mutex_lock(&hooks_lock);
-	words = chosen_words;
+	before = kvm_trace_batch_hypercalls;
+	WRITE_ONCE(kvm_trace_batch_hypercalls, on);
+	ret = update();
+	if (ret == -EAGAIN)
+		ret = 0;
+	if (ret) {
+		WRITE_ONCE(kvm_trace_batch_hypercalls, before);
+		update();
+	}
 	mutex_unlock(&hooks_lock);
-	return words;
+	return ret;
 }
 
 /**
@@ -646,6 +733,12 @@ void kvm_trace_hooks_note(enum kvm_trace_event_id id, bool on)
 		clear_bit(id, &probed);
 	/* Pairs with wanted_events(). */
 	smp_mb__after_atomic();
+	if (id == KVM_TRACE_EVENT_VMEXIT)
+		kvm_trace_ask(KVM_TRACE_ASK_VMEXIT, on);
+	else if (id == KVM_TRACE_EVENT_VCPU)
+		kvm_trace_ask(KVM_TRACE_ASK_VCPU, on);
+	else if (id == KVM_TRACE_EVENT_BATCH)
+		kvm_trace_ask(KVM_TRACE_ASK_BATCHES, on);
 	/* With a user, kvm_trace_hooks_get() has attached, or put will detach. */
 	if (!READ_ONCE(users[id]))
 		queue_update();
@@ -685,7 +778,6 @@ static void lose_kvm(void)
 	kvm_present = false;
 	checked = false;
 	missing_words = 0;
-	WRITE_ONCE(kvm_trace_words, chosen_words);
 }
 
 static int on_module(struct notifier_block *nb, unsigned long what, void *data)

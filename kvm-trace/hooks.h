@@ -15,6 +15,9 @@ enum kvm_trace_event_id {
 	KVM_TRACE_EVENT_HYPERCALL_SUB,
 	KVM_TRACE_EVENT_VCPU,
 	KVM_TRACE_EVENT_LOST,
+	KVM_TRACE_EVENT_BATCH,
+	/* Hypercalls in batches; has no tracepoint. */
+	KVM_TRACE_EVENT_BATCH_HYPERCALL,
 	KVM_TRACE_EVENT_COUNT,
 };
 
@@ -23,8 +26,9 @@ void kvm_trace_hooks_exit(void);
 
 int kvm_trace_hooks_get(enum kvm_trace_event_id id);
 void kvm_trace_hooks_put(enum kvm_trace_event_id id);
-int kvm_trace_hooks_set_words(u64 wanted);
-u64 kvm_trace_hooks_get_words(void);
+int kvm_trace_hooks_set_words(u64 words);
+int kvm_trace_hooks_set_batch_words(u64 words);
+int kvm_trace_hooks_set_batch_hypercalls(bool on);
 void kvm_trace_hooks_note(enum kvm_trace_event_id id, bool on);
 bool kvm_trace_hooks_attached(void);
 

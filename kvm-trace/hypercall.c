@@ -9,8 +9,10 @@
 #include <kvm_trace/hypercalls_hyperv.h>
 #include <kvm_trace/hypercalls_xen.h>
 
+#include "batch.h"
 #include "detail.h"
 #include "events.h"
+#include "events_batch.h"
 #include "events_detail.h"
 #include "hypercall.h"
 
@@ -47,6 +49,12 @@ static __always_inline void leave(void)
 	preempt_enable_notrace();
 }
 
+static __always_inline bool in_batches(void)
+{
+	return trace_vmexits_enabled() &&
+	       READ_ONCE(kvm_trace_batch_hypercalls);
+}
+
 static __always_inline u8 caller_of(struct kvm_trace_vcpu *v)
 {
 	return v->record.isa == KVM_TRACE_ISA_SVM ?
@@ -61,6 +69,7 @@ static __always_inline void begin_call(struct kvm_trace_vcpu *v, u8 abi,
 	struct kvm_trace_hypercall_record *record = &call->record;
 
 	call->words = READ_ONCE(kvm_trace_hypercall_words);
+	kvm_trace_vcpu_go_long_way(v);
 	record->vm = v->record.vm;
 	record->seq = v->record.seq;
 	record->nr = nr;
@@ -279,7 +288,7 @@ void kvm_trace_hypercall_nested(struct kvm_trace_vcpu *v)
 {
 	u8 caller;
 
-	if (!trace_hypercall_enabled())
+	if (!trace_hypercall_enabled() && !in_batches())
 		return;
 	caller = caller_of(v);
 	begin_call(v, KVM_TRACE_ABI_L1, caller,
@@ -335,8 +344,10 @@ static __always_inline u64 find_result(struct kvm_trace_vcpu *v)
  * @host_ns: host time of the round trip
  *
  * Context: @v's thread, interrupts off.
+ * Return: the record if it belongs into the batch too, else NULL
  */
-void kvm_trace_hypercall_done(struct kvm_trace_vcpu *v, u64 host_ns)
+const struct kvm_trace_hypercall_record *
+kvm_trace_hypercall_done(struct kvm_trace_vcpu *v, u64 host_ns)
 {
 	struct kvm_trace_hypercall *call = &v->hypercall;
 	struct kvm_trace_hypercall_record *record = &call->record;
@@ -346,8 +357,8 @@ void kvm_trace_hypercall_done(struct kvm_trace_vcpu *v, u64 host_ns)
 	u64 result;
 
 	call->state = KVM_TRACE_CALL_NONE;
-	if (!made || !trace_hypercall_enabled())
-		return;
+	if (!made || (!trace_hypercall_enabled() && !in_batches()))
+		return NULL;
 
 	result = find_result(v);
 	if (call->words & KVM_TRACE_HC_W_NS)
@@ -378,4 +389,5 @@ void kvm_trace_hypercall_done(struct kvm_trace_vcpu *v, u64 host_ns)
 
 	record->tail_len = p - record->tail;
 	trace_hypercall(record);
+	return in_batches() ? record : NULL;
 }

@@ -85,7 +85,8 @@ void kvm_trace_on_xen_hypercall(void *data, unsigned long nr,
 #endif
 void kvm_trace_hypercall_nested(struct kvm_trace_vcpu *v);
 void kvm_trace_hypercall_reflected(struct kvm_trace_vcpu *v);
-void kvm_trace_hypercall_done(struct kvm_trace_vcpu *v, u64 host_ns);
+const struct kvm_trace_hypercall_record *
+kvm_trace_hypercall_done(struct kvm_trace_vcpu *v, u64 host_ns);
 
 u8 kvm_trace_hypercall_memory(struct kvm_trace_vcpu *v,
 			      const struct kvm_trace_call *known, u64 *args);

@@ -12,6 +12,7 @@
 
 #include <linux/kvm_trace.h>
 
+#include "batch.h"
 #include "hooks.h"
 #include "hypercall.h"
 #include "pending.h"
@@ -59,6 +60,15 @@ static const struct word_name hypercall_names[] = {
 
 static const struct word_set vmexit_words = {
 	.param = "words",
+	.names = vmexit_names,
+	.list = KVM_TRACE_WORDS(LIST_WORD),
+	.count = ARRAY_SIZE(vmexit_names),
+	.lean = KVM_TRACE_WORDS_LEAN,
+	.normal = KVM_TRACE_WORDS_DEFAULT,
+};
+
+static const struct word_set batch_words = {
+	.param = "batch_words",
 	.names = vmexit_names,
 	.list = KVM_TRACE_WORDS(LIST_WORD),
 	.count = ARRAY_SIZE(vmexit_names),
@@ -144,12 +154,50 @@ static int words_set(const char *value, const struct kernel_param *kp)
 
 static int words_get(char *buffer, const struct kernel_param *kp)
 {
-	return print_words(&vmexit_words, kvm_trace_hooks_get_words(), buffer);
+	return print_words(&vmexit_words, READ_ONCE(kvm_trace_vmexit_words),
+			   buffer);
 }
 
 static const struct kernel_param_ops words_ops = {
 	.set = words_set,
 	.get = words_get,
+};
+
+static int batch_words_set(const char *value, const struct kernel_param *kp)
+{
+	u64 words;
+	int ret = parse_words(&batch_words, value, &words);
+
+	return ret ?: kvm_trace_hooks_set_batch_words(words);
+}
+
+static int batch_words_get(char *buffer, const struct kernel_param *kp)
+{
+	return print_words(&batch_words, READ_ONCE(kvm_trace_batch_words),
+			   buffer);
+}
+
+static const struct kernel_param_ops batch_words_ops = {
+	.set = batch_words_set,
+	.get = batch_words_get,
+};
+
+static int batch_hypercalls_set(const char *value, const struct kernel_param *kp)
+{
+	bool on;
+	int ret = kstrtobool(value, &on);
+
+	if (ret) {
+		pr_err("batch_hypercalls: \"%.*s\" is neither yes nor no; use 1 or 0\n",
+		       (int)strcspn(value, "\n"), value);
+		return ret;
+	}
+	return kvm_trace_hooks_set_batch_hypercalls(on);
+}
+
+static const struct kernel_param_ops batch_hypercalls_ops = {
+	.set = batch_hypercalls_set,
+	.get = param_get_bool,
 };
 
 static int hypercall_words_set(const char *value, const struct kernel_param *kp)
@@ -211,13 +259,31 @@ static const struct kernel_param_ops max_vcpus_ops = {
 	.get = param_get_uint,
 };
 
+static int min_host_ns_set(const char *value, const struct kernel_param *kp)
+{
+	int ret = param_set_ullong(value, kp);
+
+	kvm_trace_ask(KVM_TRACE_ASK_MIN_HOST_NS, kvm_trace_min_host_ns);
+	return ret;
+}
+
+static const struct kernel_param_ops min_host_ns_ops = {
+	.set = min_host_ns_set,
+	.get = param_get_ullong,
+};
+
 module_param_cb(words, &words_ops, NULL, 0644);
 MODULE_PARM_DESC(words, "optional words of vmexit records: lean, default, all, or a list of names");
+module_param_cb(batch_words, &batch_words_ops, NULL, 0644);
+MODULE_PARM_DESC(batch_words, "optional words of round trips in batches: lean, default, all, or a list of names");
+module_param_cb(batch_hypercalls, &batch_hypercalls_ops,
+		&kvm_trace_batch_hypercalls, 0644);
+MODULE_PARM_DESC(batch_hypercalls, "have hypercalls in batches");
 module_param_cb(hypercall_words, &hypercall_words_ops, NULL, 0644);
 MODULE_PARM_DESC(hypercall_words, "optional words of hypercall records: lean, default, all, or a list of names");
 module_param_cb(hypercall_args, &hypercall_args_ops, NULL, 0644);
 MODULE_PARM_DESC(hypercall_args, "arguments in hypercall records: used (those that say something) or all");
-module_param_named(min_host_ns, kvm_trace_min_host_ns, ullong, 0644);
+module_param_cb(min_host_ns, &min_host_ns_ops, &kvm_trace_min_host_ns, 0644);
 MODULE_PARM_DESC(min_host_ns, "drop round trips whose host time is shorter than this, in ns");
 module_param_cb(max_vcpus, &max_vcpus_ops, &kvm_trace_max_vcpus, 0644);
 MODULE_PARM_DESC(max_vcpus, "most vCPUs traced at once; exits of others are counted as lost");
@@ -231,9 +297,12 @@ static int __init kvm_trace_init(void)
 	kvm_trace_wq = alloc_workqueue("kvm_trace", WQ_UNBOUND, 0);
 	if (!kvm_trace_wq)
 		return -ENOMEM;
-	ret = kvm_trace_state_init();
+	ret = kvm_trace_batch_init();
 	if (ret)
 		goto free_wq;
+	ret = kvm_trace_state_init();
+	if (ret)
+		goto free_batch;
 	ret = kvm_trace_hooks_init();
 	if (ret)
 		goto free_state;
@@ -242,6 +311,8 @@ static int __init kvm_trace_init(void)
 
 free_state:
 	kvm_trace_state_exit();
+free_batch:
+	kvm_trace_batch_exit();
 free_wq:
 	destroy_workqueue(kvm_trace_wq);
 	return ret;
@@ -252,6 +323,7 @@ static void __exit kvm_trace_exit(void)
 	kvm_trace_pending_exit();
 	kvm_trace_hooks_exit();
 	kvm_trace_state_exit();
+	kvm_trace_batch_exit();
 	destroy_workqueue(kvm_trace_wq);
 }
 

@@ -63,14 +63,22 @@ static const char *name_of(const struct name *names, int count, u64 value)
 static bool read_open(struct kvm_trace_vcpu *v, struct snapshot *s)
 {
 	int tries;
+	u8 where;
 
 	for (tries = 0; tries < READ_TRIES; tries++) {
-		/* Pairs with the release in kvm_trace_on_exit(). */
-		if (smp_load_acquire(&v->where) < KVM_TRACE_IN_HOST)
+		/* Pairs with the release in on_exit(). */
+		where = smp_load_acquire(&v->where);
+		if (where < KVM_TRACE_IN_HOST)
 			return false;
 		s->seq = READ_ONCE(v->record.seq);
-		s->reason = READ_ONCE(v->exit.reason);
-		s->flags = READ_ONCE(v->exit.flags) | READ_ONCE(v->path_flags);
+		if (where == KVM_TRACE_IN_HOST_USUAL) {
+			s->reason = READ_ONCE(v->record.reason);
+			s->flags = READ_ONCE(v->record.flags);
+		} else {
+			s->reason = READ_ONCE(v->exit.reason);
+			s->flags = READ_ONCE(v->exit.flags);
+		}
+		s->flags |= READ_ONCE(v->path_flags);
 		s->clock = READ_ONCE(v->clock);
 		s->exit_stamp = READ_ONCE(v->exit_stamp);
 		/* The owner moves where and seq at each entry. */

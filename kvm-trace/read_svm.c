@@ -13,8 +13,7 @@
 #include "detail.h"
 #include "isa.h"
 
-/* APM vol. 2, 15.10.2: EXITINFO1 of an IOIO intercept; a bit for each size. */
-#define SVM_IOIO_IN		BIT_ULL(0)
+/* EXITINFO1 of an IOIO intercept, a bit for each size; IN is in isa.h. */
 #define SVM_IOIO_STRING		BIT_ULL(2)
 #define SVM_IOIO_REP		BIT_ULL(3)
 #define SVM_IOIO_SIZE_SHIFT	4
@@ -23,48 +22,60 @@
 /* APM vol. 2, 15.8.1: EXITINFO1 of a MOV CR, with decode assists. */
 #define SVM_CR_VALID		BIT_ULL(63)
 #define SVM_CR_GPR		0xfu
-/*
- * APM vol. 2, 15.25.6: EXITINFO1 of a nested page fault. KVM sets a reserved
- * bit in the entries of pages that it knows to be MMIO.
- */
-#define SVM_NPF_WRITE	BIT_ULL(1)
-#define SVM_NPF_RSVD	BIT_ULL(3)
-#define SVM_NPF_FETCH	BIT_ULL(4)
 /* VMCB segment attributes: bits 55:52 and 47:40 of the descriptor, packed. */
 #define SVM_ATTRIB_L	BIT(9)
 
-#define CLASS_OF(code, name, class) \
-	[code] = KVM_TRACE_CLASS_##class,
+/* Codes of reads have bit 4 clear; the rest are writes. */
+#define WRITES(code)		((code) & BIT(4) || (code) >= SVM_EXIT_EXCP_BASE)
+#define FLAGS_OF(code, class)						\
+	((class) == KVM_TRACE_CLASS_io || (class) == KVM_TRACE_CLASS_msr_read || \
+	 (class) == KVM_TRACE_CLASS_page_fault ? KVM_TRACE_KIND_MORE :	\
+	 ((class) == KVM_TRACE_CLASS_cr || (class) == KVM_TRACE_CLASS_dr) && \
+	 WRITES(code) ? KVM_TRACE_F_WRITE :				\
+	 (class) == KVM_TRACE_CLASS_entry_failure ? KVM_TRACE_F_ENTRY_FAILED : 0)
+#define KIND_OF(code, class)	KVM_TRACE_SVM_KIND(class, FLAGS_OF(code, class))
+
+#define KIND_ROW(code, name, class) \
+	[code] = KIND_OF(code, KVM_TRACE_CLASS_##class),
+
+__diag_push();
+__diag_ignore_all("-Woverride-init", "codes that have no name");
+
 /* By exit code, for those below KVM_TRACE_SVM_REASON_END. */
-const u8 kvm_trace_svm_class[] = {
-	KVM_TRACE_SVM_REASONS(CLASS_OF)
+const u32 kvm_trace_svm_kind[] = {
+	[0 ... KVM_TRACE_SVM_REASON_END - 1] =
+		KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_unknown, 0),
+	KVM_TRACE_SVM_REASONS(KIND_ROW)
 };
 
-static_assert(ARRAY_SIZE(kvm_trace_svm_class) == KVM_TRACE_SVM_REASON_END);
+__diag_pop();
 
-#define WIDE_ROW(code, name, class) { (u64)(code), KVM_TRACE_CLASS_##class },
+static_assert(ARRAY_SIZE(kvm_trace_svm_kind) == KVM_TRACE_SVM_REASON_END);
+
+#define WIDE_ROW(code, name, class) \
+	{ (u64)(code), KIND_OF(0, KVM_TRACE_CLASS_##class) },
 static const struct {
 	u64 code;
-	u8 class;
+	u32 kind;
 } svm_wide[] = {
 	KVM_TRACE_SVM_REASONS_WIDE(WIDE_ROW)
 };
 
 /**
- * kvm_trace_svm_class_wide() - class of a large exit code
+ * kvm_trace_svm_kind_wide() - what an exit with a large code is
  * @code: KVM_TRACE_SVM_REASON_END or more
  *
- * Return: the class
+ * Return: the kind
  */
-u8 kvm_trace_svm_class_wide(u64 code)
+u32 kvm_trace_svm_kind_wide(u64 code)
 {
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(svm_wide); i++) {
 		if (svm_wide[i].code == code)
-			return svm_wide[i].class;
+			return svm_wide[i].kind;
 	}
-	return KVM_TRACE_CLASS_unknown;
+	return KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_unknown, 0);
 }
 
 /**
@@ -179,67 +190,32 @@ static void read_exception(const struct vmcb_control_area *control,
 	kvm_trace_set_word(exit, KVM_TRACE_W_EXCEPTION, value);
 }
 
-/**
- * kvm_trace_read_svm_more() - the part of kvm_trace_read_svm() not needed always
- * @vcpu: the vCPU that left its guest
- * @vmcb: its VMCB
- * @want: KVM_TRACE_W_* words that the record may need
- * @exit: reason and class are set
- *
- * Context: see kvm_trace_read_svm().
- */
-void kvm_trace_read_svm_more(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
-			     u64 want, struct kvm_trace_exit *exit)
+static noinline void read_words(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
+				u64 want, struct kvm_trace_exit *exit)
 {
 	const struct vmcb_control_area *control = &vmcb->control;
 	bool protected = vcpu->arch.guest_state_protected;
 
-	exit->flags_hi = 0;
-	exit->gpr = KVM_TRACE_NO_GPR;
-	if (protected)
-		exit->flags |= KVM_TRACE_F_PROTECTED;
-
 	switch (exit->class) {
 	case KVM_TRACE_CLASS_io:
-		if (!(control->exit_info_1 & SVM_IOIO_IN))
-			exit->flags |= KVM_TRACE_F_WRITE;
 		if (want & KVM_TRACE_WORDS_IO)
 			exit->io = io_of(control->exit_info_1);
 		if (want & KVM_TRACE_W_IO)
 			kvm_trace_set_word(exit, KVM_TRACE_W_IO, exit->io);
 		break;
-	case KVM_TRACE_CLASS_msr_read:
-		if (control->exit_info_1) {
-			exit->class = KVM_TRACE_CLASS_msr_write;
-			exit->flags |= KVM_TRACE_F_WRITE;
-		}
-		break;
 	case KVM_TRACE_CLASS_cr:
-	case KVM_TRACE_CLASS_dr:
-		/* Codes of reads have bit 4 clear; the rest are writes. */
-		if ((exit->reason & BIT(4)) || exit->reason >= SVM_EXIT_EXCP_BASE)
-			exit->flags |= KVM_TRACE_F_WRITE;
-		if (exit->class == KVM_TRACE_CLASS_cr && !protected &&
-		    (want & KVM_TRACE_WORDS_CR))
+		if (!protected && (want & KVM_TRACE_WORDS_CR))
 			read_cr(vcpu, control->exit_info_1, want, exit);
 		break;
 	case KVM_TRACE_CLASS_page_fault:
-		if (control->exit_info_1 & SVM_NPF_WRITE)
-			exit->flags |= KVM_TRACE_F_WRITE;
-		if (control->exit_info_1 & SVM_NPF_FETCH)
-			exit->flags_hi = KVM_TRACE_F2_FETCH;
-		if (control->exit_info_1 & SVM_NPF_RSVD)
-			exit->class = KVM_TRACE_CLASS_mmio;
-		if (want & KVM_TRACE_W_GPA)
+	case KVM_TRACE_CLASS_mmio:
+		if ((want & KVM_TRACE_W_GPA) && exit->reason == SVM_EXIT_NPF)
 			kvm_trace_set_word(exit, KVM_TRACE_W_GPA,
 					   control->exit_info_2);
 		break;
 	case KVM_TRACE_CLASS_exception:
 		if (want & KVM_TRACE_W_EXCEPTION)
 			read_exception(control, exit);
-		break;
-	case KVM_TRACE_CLASS_entry_failure:
-		exit->flags |= KVM_TRACE_F_ENTRY_FAILED;
 		break;
 	}
 
@@ -263,4 +239,27 @@ void kvm_trace_read_svm_more(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
 				   control->exit_int_info_err);
 	if ((want & KVM_TRACE_WORDS_OPERANDS) && !protected)
 		kvm_trace_detail_exit(vcpu, want, exit);
+}
+
+/**
+ * kvm_trace_read_svm_more() - the part of kvm_trace_read_svm() not needed always
+ * @vcpu: the vCPU that left its guest
+ * @vmcb: its VMCB
+ * @want: KVM_TRACE_W_* words that the record may need
+ * @exit: reason and class are set
+ *
+ * Context: see kvm_trace_read_svm().
+ */
+void kvm_trace_read_svm_more(struct kvm_vcpu *vcpu, const struct vmcb *vmcb,
+			     u64 want, struct kvm_trace_exit *exit)
+{
+	exit->flags_hi = 0;
+	exit->gpr = KVM_TRACE_NO_GPR;
+	if (vcpu->arch.guest_state_protected)
+		exit->flags |= KVM_TRACE_F_PROTECTED;
+	if (exit->reason == SVM_EXIT_NPF &&
+	    (vmcb->control.exit_info_1 & SVM_NPF_FETCH))
+		exit->flags_hi = KVM_TRACE_F2_FETCH;
+	if (want)
+		read_words(vcpu, vmcb, want, exit);
 }

@@ -17,66 +17,36 @@
 
 /* SDM vol. 3C, 28.2.1: qualification of an I/O instruction; size less one. */
 #define VMX_IO_SIZE		GENMASK_ULL(2, 0)
-#define VMX_IO_IN		BIT_ULL(3)
 #define VMX_IO_STRING		BIT_ULL(4)
 #define VMX_IO_REP		BIT_ULL(5)
 #define VMX_IO_PORT		GENMASK_ULL(31, 16)
-/* SDM vol. 3C, 28.2.1: of a CR access: number, kind as KVM_TRACE_CR_*, register. */
+/* SDM vol. 3C, 28.2.1: of a CR access: number, register; kind is in isa.h. */
 #define VMX_CR_NUMBER		GENMASK_ULL(3, 0)
-#define VMX_CR_KIND_SHIFT	4
-#define VMX_CR_KIND		GENMASK_ULL(1, 0)
 #define VMX_CR_GPR_SHIFT	8
 #define VMX_CR_GPR		GENMASK_ULL(3, 0)
 #define VMX_CR_LMSW_SHIFT	16
 #define VMX_CR_LMSW		GENMASK_ULL(15, 0)
-/* SDM vol. 3C, 28.2.1: bit 4 of a DR access is MOV from DR. */
-#define VMX_DR_MOV_FROM		BIT_ULL(4)
 /* SDM vol. 3C, 25.4.1: access rights of a segment. */
 #define VMX_AR_CPL_SHIFT	5
 #define VMX_AR_L		BIT(13)
 
-#define VMX_BASIC_REASON	GENMASK(15, 0)
 /* RDMSR and WRMSR with an immediate index have this reason and the next. */
 #define VMX_MSR_READ_IMM	84
 
-/* Classes whose exit qualification is always needed. */
-#define CLASSES_WITH_QUALIFICATION					\
-	(BIT_ULL(KVM_TRACE_CLASS_io) | BIT_ULL(KVM_TRACE_CLASS_cr) |	\
-	 BIT_ULL(KVM_TRACE_CLASS_dr) | BIT_ULL(KVM_TRACE_CLASS_page_fault))
-
 #define CLASS_OF(code, name, class) \
 	[code] = KVM_TRACE_CLASS_##class,
-static const u8 vmx_class[] = {
+/* By basic exit reason. */
+const u8 kvm_trace_vmx_class[] = {
 	KVM_TRACE_VMX_REASONS(CLASS_OF)
 };
 
-static_assert(ARRAY_SIZE(vmx_class) == KVM_TRACE_VMX_REASON_END);
-
-/*
- * VMREAD that cannot fault: false if there is no current VMCS, no such field,
- * or no VMX operation (a TDX vCPU, an enlightened VMCS).
- */
-static __always_inline bool vmcs_read(unsigned long field, u64 *value)
-{
-	unsigned long v = 0;
-	u8 failed = 1;
-
-	asm volatile("1:	vmread %[field], %[value]\n"
-		     "	setna %[failed]\n"
-		     "2:\n"
-		     _ASM_EXTABLE(1b, 2b)
-		     : [value] "+r" (v), [failed] "+q" (failed)
-		     : [field] "r" (field)
-		     : "cc");
-	*value = v;
-	return !failed;
-}
+static_assert(ARRAY_SIZE(kvm_trace_vmx_class) == KVM_TRACE_VMX_REASON_END);
 
 static __always_inline u64 vmcs_value(unsigned long field)
 {
 	u64 value;
 
-	vmcs_read(field, &value);
+	kvm_trace_vmcs_read(field, &value);
 	return value;
 }
 
@@ -218,13 +188,13 @@ bool kvm_trace_cr3_vmx(const struct kvm_vcpu *vcpu, u64 *cr3)
 {
 	u64 controls;
 
-	if (!vmcs_read(CPU_BASED_VM_EXEC_CONTROL, &controls))
+	if (!kvm_trace_vmcs_read(CPU_BASED_VM_EXEC_CONTROL, &controls))
 		return false;
 	*cr3 = vcpu->arch.cr3;
 	/* If moves to CR3 exit, the VMCS has KVM's, of shadow pages. */
 	return kvm_trace_cr3_known(vcpu) ||
 	       (controls & CPU_BASED_CR3_LOAD_EXITING) ||
-	       vmcs_read(GUEST_CR3, cr3);
+	       kvm_trace_vmcs_read(GUEST_CR3, cr3);
 }
 
 /**
@@ -249,7 +219,7 @@ void kvm_trace_read_vmx(struct kvm_vcpu *vcpu, u64 want,
 	exit->flags_hi = 0;
 	exit->gpr = KVM_TRACE_NO_GPR;
 	if (vcpu->arch.guest_state_protected ||
-	    !vmcs_read(VM_EXIT_REASON, &reason)) {
+	    !kvm_trace_vmcs_read(VM_EXIT_REASON, &reason)) {
 		exit->reason = KVM_TRACE_REASON_NONE;
 		exit->flags = KVM_TRACE_F_PROTECTED;
 		exit->class = KVM_TRACE_CLASS_unknown;
@@ -258,8 +228,8 @@ void kvm_trace_read_vmx(struct kvm_vcpu *vcpu, u64 want,
 
 	exit->reason = reason;
 	exit->class = KVM_TRACE_CLASS_unknown;
-	if ((reason & VMX_BASIC_REASON) < ARRAY_SIZE(vmx_class))
-		exit->class = vmx_class[reason & VMX_BASIC_REASON];
+	if ((reason & VMX_BASIC_REASON) < KVM_TRACE_VMX_REASON_END)
+		exit->class = kvm_trace_vmx_class[reason & VMX_BASIC_REASON];
 	ran = !(reason & VMX_EXIT_REASONS_FAILED_VMENTRY);
 	if (!ran) {
 		exit->class = KVM_TRACE_CLASS_entry_failure;
@@ -267,7 +237,7 @@ void kvm_trace_read_vmx(struct kvm_vcpu *vcpu, u64 want,
 	}
 
 	if ((want & KVM_TRACE_W_INFO1) ||
-	    (BIT_ULL(exit->class) & CLASSES_WITH_QUALIFICATION))
+	    (BIT_ULL(exit->class) & KVM_TRACE_VMX_QUALIFIED))
 		qualification = vmcs_value(EXIT_QUALIFICATION);
 	if (ran && ((want & (KVM_TRACE_W_INTR_INFO | KVM_TRACE_W_ERROR_CODE)) ||
 		    exit->class == KVM_TRACE_CLASS_exception ||
@@ -275,6 +245,8 @@ void kvm_trace_read_vmx(struct kvm_vcpu *vcpu, u64 want,
 		     (want & KVM_TRACE_W_HOST_VECTOR))))
 		intr_info = vmcs_value(VM_EXIT_INTR_INFO);
 
+	if (kvm_trace_vmx_write(exit->class, qualification))
+		exit->flags |= KVM_TRACE_F_WRITE;
 	switch (exit->class) {
 	case KVM_TRACE_CLASS_exception:
 		exit->event = intr_info;
@@ -290,33 +262,20 @@ void kvm_trace_read_vmx(struct kvm_vcpu *vcpu, u64 want,
 					   intr_info & INTR_INFO_VECTOR_MASK);
 		break;
 	case KVM_TRACE_CLASS_io:
-		if (!(qualification & VMX_IO_IN))
-			exit->flags |= KVM_TRACE_F_WRITE;
 		exit->io = io_of(qualification);
 		if (want & KVM_TRACE_W_IO)
 			kvm_trace_set_word(exit, KVM_TRACE_W_IO, exit->io);
 		break;
 	case KVM_TRACE_CLASS_cr:
-		if (((qualification >> VMX_CR_KIND_SHIFT) & VMX_CR_KIND) !=
-		    KVM_TRACE_CR_MOV_FROM)
-			exit->flags |= KVM_TRACE_F_WRITE;
 		if (want & KVM_TRACE_WORDS_CR)
 			read_cr(vcpu, qualification, want, exit);
 		break;
-	case KVM_TRACE_CLASS_dr:
-		if (!(qualification & VMX_DR_MOV_FROM))
-			exit->flags |= KVM_TRACE_F_WRITE;
-		break;
 	case KVM_TRACE_CLASS_msr_write:
-		exit->flags |= KVM_TRACE_F_WRITE;
-		fallthrough;
 	case KVM_TRACE_CLASS_msr_read:
 		if ((reason & VMX_BASIC_REASON) >= VMX_MSR_READ_IMM)
 			exit->gpr = 0;
 		break;
 	case KVM_TRACE_CLASS_page_fault:
-		if (qualification & EPT_VIOLATION_ACC_WRITE)
-			exit->flags |= KVM_TRACE_F_WRITE;
 		if (qualification & EPT_VIOLATION_ACC_INSTR)
 			exit->flags_hi = KVM_TRACE_F2_FETCH;
 		fallthrough;

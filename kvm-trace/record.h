@@ -52,6 +52,7 @@ typedef u8 kvm_trace_byte;
  * @flags:	-
  * @isa:	-
  * @class:	-
+ * @kind:	the last three in one
  * @tail:	presence bits and words, and what may be written behind them
  */
 struct kvm_trace_vmexit {
@@ -62,9 +63,14 @@ struct kvm_trace_vmexit {
 	u32 tail_loc;
 	u16 vcpu;
 	u16 reason;
-	u16 flags;
-	u8 isa;
-	u8 class;
+	union {
+		struct {
+			u16 flags;
+			u8 isa;
+			u8 class;
+		};
+		u32 kind;
+	};
 	u8 tail[KVM_TRACE_VMEXIT_TAIL_MAX + KVM_TRACE_VMEXIT_TAIL_SLACK];
 };
 

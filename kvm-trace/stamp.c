@@ -7,23 +7,38 @@
 #include <linux/time64.h>
 #include <linux/workqueue.h>
 
+#include "roundtrip.h"
 #include "stamp.h"
 
 u64 kvm_trace_clock __read_mostly = KVM_TRACE_CLOCK_LOCAL;
 
-/* Seconds between looks at whether the TSC is still good. */
+/* Seconds between looks at the TSC: whether it is still good, and its rate. */
 #define CHECK_PERIOD_S	4
 
 static void check_clock(struct work_struct *work);
 static DECLARE_DELAYED_WORK(check_work, check_clock);
 
+static u64 clock_of_tsc(void)
+{
+	u32 mult, shift;
+
+	/* As the kernel scales the TSC for local_clock(): 0 is no limit. */
+	clocks_calc_mult_shift(&mult, &shift, tsc_khz, NSEC_PER_MSEC, 0);
+	return (u64)mult << 32 | KVM_TRACE_CLOCK_TSC | shift;
+}
+
 static void check_clock(struct work_struct *work)
 {
-	/* Round trips that are open then are recorded as clamped. */
-	if (check_tsc_unstable())
+	if (check_tsc_unstable()) {
+		/* Round trips that are open then are recorded as clamped. */
 		WRITE_ONCE(kvm_trace_clock, KVM_TRACE_CLOCK_LOCAL);
-	else
-		schedule_delayed_work(&check_work, CHECK_PERIOD_S * HZ);
+		/* The short way does not look at the clock. */
+		kvm_trace_ask(KVM_TRACE_ASK_LOCAL_CLOCK, true);
+		return;
+	}
+	/* The kernel measures the rate again some seconds after boot. */
+	WRITE_ONCE(kvm_trace_clock, clock_of_tsc());
+	schedule_delayed_work(&check_work, CHECK_PERIOD_S * HZ);
 }
 
 /**
@@ -33,15 +48,10 @@ static void check_clock(struct work_struct *work)
  */
 void kvm_trace_clock_start(void)
 {
-	u32 mult, shift;
-
 	WRITE_ONCE(kvm_trace_clock, KVM_TRACE_CLOCK_LOCAL);
 	if (check_tsc_unstable() || !tsc_khz)
 		return;
-	/* As the kernel scales the TSC for local_clock(): 0 is no limit. */
-	clocks_calc_mult_shift(&mult, &shift, tsc_khz, NSEC_PER_MSEC, 0);
-	WRITE_ONCE(kvm_trace_clock,
-		   (u64)mult << 32 | KVM_TRACE_CLOCK_TSC | shift);
+	WRITE_ONCE(kvm_trace_clock, clock_of_tsc());
 	schedule_delayed_work(&check_work, CHECK_PERIOD_S * HZ);
 }
 
@@ -53,6 +63,7 @@ void kvm_trace_clock_start(void)
 void kvm_trace_clock_stop(void)
 {
 	cancel_delayed_work_sync(&check_work);
+	kvm_trace_ask(KVM_TRACE_ASK_LOCAL_CLOCK, false);
 }
 
 /**
@@ -66,5 +77,5 @@ s64 kvm_trace_ns_slow(u64 clock, s64 delta)
 {
 	if (delta < 0)
 		return delta;
-	return mul_u64_u32_shr(delta, clock >> 32, clock & 63);
+	return mul_u64_u32_shr(delta, clock >> 32, clock & KVM_TRACE_CLOCK_SHIFT);
 }

@@ -25,6 +25,7 @@
  */
 #define KVM_TRACE_CLOCK_TSC	BIT_ULL(8)
 #define KVM_TRACE_CLOCK_LOCAL	BIT_ULL(32)
+#define KVM_TRACE_CLOCK_SHIFT	63
 
 extern u64 kvm_trace_clock;
 
@@ -58,7 +59,7 @@ static __always_inline s64 kvm_trace_ns(u64 clock, u64 from, u64 to)
 	/* Also if the clock went back. */
 	if (unlikely(delta >> 32))
 		return kvm_trace_ns_slow(clock, delta);
-	return (delta * (clock >> 32)) >> (clock & 63);
+	return (delta * (clock >> 32)) >> (clock & KVM_TRACE_CLOCK_SHIFT);
 }
 
 #endif /* _KVM_TRACE_STAMP_H */

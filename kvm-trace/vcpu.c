@@ -15,7 +15,9 @@
 
 #include <asm/cpufeature.h>
 
+#include "batch.h"
 #include "compat/compat.h"
+#include "roundtrip.h"
 #include "vcpu.h"
 
 #define TABLE_BITS	10
@@ -32,7 +34,10 @@ static struct hlist_head vm_table[TABLE_SIZE];
 static struct hlist_nulls_head thread_table[TABLE_SIZE];
 
 /* Stands for no vCPU, so that kvm_trace_vcpu_last is never NULL. */
-static struct kvm_trace_vcpu nobody;
+static struct kvm_trace_vcpu nobody = {
+	.buffer = &kvm_trace_no_buffer,
+};
+
 /* The vCPU that was last looked for on each CPU. */
 DEFINE_PER_CPU(struct kvm_trace_vcpu *, kvm_trace_vcpu_last);
 
@@ -59,8 +64,10 @@ static unsigned int pool_target(void)
 
 static void free_vcpu_rcu(struct rcu_head *rcu)
 {
-	kmem_cache_free(vcpu_cache,
-			container_of(rcu, struct kvm_trace_vcpu, rcu));
+	struct kvm_trace_vcpu *v = container_of(rcu, struct kvm_trace_vcpu, rcu);
+
+	kvm_trace_batch_free(v->buffer);
+	kmem_cache_free(vcpu_cache, v);
 }
 
 static void free_vm_rcu(struct rcu_head *rcu)
@@ -313,6 +320,8 @@ static void fill_record(struct kvm_trace_vcpu *v)
 	v->record.isa = boot_cpu_has(X86_FEATURE_SVM) ? KVM_TRACE_ISA_SVM :
 							KVM_TRACE_ISA_VMX;
 	v->record.tail_loc = KVM_TRACE_VMEXIT_SIZE;
+	v->regs.cs = __KERNEL_CS;
+	v->regs.ip = (unsigned long)kvm_trace_on_entry;
 }
 
 static struct kvm_trace_vcpu *make_vcpu(struct kvm_vcpu *vcpu)
@@ -340,6 +349,7 @@ static struct kvm_trace_vcpu *make_vcpu(struct kvm_vcpu *vcpu)
 	v->vcpu = vcpu;
 	v->vm = vm;
 	v->cpu = raw_smp_processor_id();
+	v->buffer = &kvm_trace_no_buffer;
 	fill_record(v);
 	kvm_trace_vcpu_sync_counts(v);
 	list_add(&v->sibling, &vm->vcpus);
@@ -403,13 +413,20 @@ static void forget_vm(struct kvm_trace_vm *vm)
  */
 void kvm_trace_vm_destroyed(struct kvm *kvm)
 {
+	struct kvm_trace_vcpu *v;
 	struct kvm_trace_vm *vm;
 	unsigned long irq;
 
 	raw_spin_lock_irqsave(&state_lock, irq);
 	vm = find_vm(kvm);
-	if (vm)
-		forget_vm(vm);
+	raw_spin_unlock_irqrestore(&state_lock, irq);
+	if (!vm)
+		return;
+	/* It stays until we forget it. Births need not wait for its batches. */
+	list_for_each_entry(v, &vm->vcpus, sibling)
+		kvm_trace_batch_died(v);
+	raw_spin_lock_irqsave(&state_lock, irq);
+	forget_vm(vm);
 	raw_spin_unlock_irqrestore(&state_lock, irq);
 }
 

@@ -20,11 +20,15 @@
 #define KVM_TRACE_POOL_MIN	64
 #define KVM_TRACE_MAX_VCPUS	8192
 
+struct kvm_trace_buffer;
+
 enum kvm_trace_where {
 	KVM_TRACE_UNSEEN,	/* neither entry nor exit seen yet */
 	KVM_TRACE_IN_GUEST,	/* between entry and exit */
+	KVM_TRACE_IN_GUEST_USUAL,	/* the same, its exit may go the short way */
 	KVM_TRACE_IN_HOST,	/* between exit and entry: a record is open */
 	KVM_TRACE_IN_HOST_FIRST,	/* the same, but no entry before it was seen */
+	KVM_TRACE_IN_HOST_USUAL,	/* the same, its exit went the short way */
 };
 
 /**
@@ -129,17 +133,23 @@ struct kvm_trace_path {
  * @path_flags:	KVM_TRACE_F_* set by hooks on the path since the exit
  * @cpu:	CPU of the last entry, and so of the exit
  * @want:	KVM_TRACE_W_* words of the round trip that @where is in
- * @clock:	kvm_trace_clock at the exit of the open round trip
+ * @clock:	kvm_trace_clock at the exit of the open round trip; on the short
+ *		way, when it last went the long one
+ * @mult:	factor of @clock, for the short way
+ * @shift:	the shift of @clock
  * @exit_stamp:	kvm_trace_stamp() then
  * @entry_stamp:	kvm_trace_stamp() at the last entry
  * @entry_ns:	local_clock() at the last entry; 0 if no word wanted it
  * @switches:	context switches of that thread at the last entry
- * @exit:	the exit as read
- * @record:	the record to be; what does not change is filled in at birth,
- *		and its seq counts the round trips
+ * @buffer:	its batch; never NULL
+ * @exit:	the exit as read, but by the short way
+ * @record:	the record to be; what does not change is filled in at birth, and
+ *		reason and kind at the exit if that goes the short way; its seq
+ *		counts the round trips
  * @regs:	where perf keeps the registers of the sample, zero but for a few
- * @exits:	KVM's statistics at the last entry, as all to @injections
- * @mmio_exits:	-
+ * @exits_before: what KVM's statistic counted besides the round trips in @record.seq
+ *		and the open one
+ * @mmio_exits:	KVM's statistics at the last entry, as all to @injections
  * @halt_exits:	-
  * @pf_fixed:	-
  * @insn_emulation: -
@@ -151,6 +161,8 @@ struct kvm_trace_path {
  * @vcpu_tid:	thread in it
  * @tsc_offset:	L1 TSC offset in it
  * @tsc_ratio:	L1 TSC ratio in it
+ * @no_buffer:	round trips that batches lack for want of a buffer, not yet told
+ * @no_buffer_since: local_clock() at the first of them
  *
  * All but the links and keys is written by the thread that runs the vCPU, with
  * interrupts or preemption off.
@@ -166,18 +178,21 @@ struct kvm_trace_vcpu {
 	pid_t tid;
 
 	u8 where ____cacheline_aligned;
-	u16 path_flags;
+	u32 path_flags;
 	int cpu;
 	u64 want;
 	u64 clock;
+	u64 mult;
+	u32 shift;
 	u64 exit_stamp;
 	u64 entry_stamp;
 	u64 entry_ns;
 	unsigned long switches;
+	struct kvm_trace_buffer *buffer;
 	struct kvm_trace_exit exit;
 	struct kvm_trace_vmexit record;
 
-	u64 exits;
+	u64 exits_before;
 	u64 mmio_exits;
 	u64 halt_exits;
 	u64 pf_fixed;
@@ -192,6 +207,9 @@ struct kvm_trace_vcpu {
 	unsigned long vcpu_jiffies;
 	u64 tsc_offset;
 	u64 tsc_ratio;
+
+	u64 no_buffer;
+	u64 no_buffer_since;
 
 	struct pt_regs regs;
 };
@@ -229,12 +247,29 @@ kvm_trace_vcpu_sync_counts(struct kvm_trace_vcpu *v)
 {
 	const struct kvm_vcpu_stat *stat = &v->vcpu->stat;
 
-	v->exits = stat->exits;
+	v->exits_before = stat->exits + 1 - v->record.seq;
 	v->mmio_exits = stat->mmio_exits;
 	v->halt_exits = stat->halt_exits;
 	v->pf_fixed = stat->pf_fixed;
 	v->insn_emulation = stat->insn_emulation;
 	v->injections = stat->irq_injections + stat->nmi_injections;
+}
+
+/**
+ * kvm_trace_vcpu_go_long_way() - an exit went the short way, the rest will not
+ * @v: the vCPU
+ *
+ * Context: @v's own thread.
+ */
+static inline void kvm_trace_vcpu_go_long_way(struct kvm_trace_vcpu *v)
+{
+	if (v->where != KVM_TRACE_IN_HOST_USUAL)
+		return;
+	v->exit.reason = v->record.reason;
+	v->exit.flags = v->record.flags;
+	v->exit.class = v->record.class;
+	/* As where the exit itself is noted. */
+	smp_store_release(&v->where, KVM_TRACE_IN_HOST);
 }
 
 #endif /* _KVM_TRACE_VCPU_H */

@@ -677,7 +677,8 @@
  * kvm_trace:lost - the module itself could not make records.
  *
  *	 offset  size  field
- *	      8     8  count    VM exits without a record
+ *	      8     8  count    VM exits without a record; of NO_BUFFER, missing in
+ *	                        batches alone, whose record counters tell as well
  *	     16     8  since    local_clock() of the first of them
  *	     24     4  vm       of the vCPU that tells of it; 0: it has no state
  *	     28     2  vcpu     of the same
@@ -686,8 +687,11 @@
  */
 #define KVM_TRACE_LOST_SIZE	32
 /* No free vCPU state: max_vcpus reached, or a burst of new vCPUs. */
-#define KVM_TRACE_LOST_NO_STATE	1
+#define KVM_TRACE_LOST_NO_STATE		1
+/* No free buffer of batches: a burst of new vCPUs. It is told once there is one. */
+#define KVM_TRACE_LOST_NO_BUFFER	2
 #define KVM_TRACE_LOST_WHY(X)				\
-	X(KVM_TRACE_LOST_NO_STATE,	"no_state")
+	X(KVM_TRACE_LOST_NO_STATE,	"no_state")	\
+	X(KVM_TRACE_LOST_NO_BUFFER,	"no_buffer")
 
 #endif /* _UAPI_LINUX_KVM_TRACE_H */
