@@ -213,8 +213,9 @@ static const struct call *find_call(unsigned int abi, __u64 nr, unsigned int wid
 	const struct abi *table = table_of(abi);
 	const struct call *call = table->calls;
 	bool by_width = abi != KVM_TRACE_ABI_HYPERV && width;
+	size_t left = table->nr_calls;
 
-	for (; call < table->calls + table->nr_calls; call++)
+	for (; left; left--, call++)
 		if (call->number == nr && (!by_width || !call->how || call->how == width))
 			return call;
 	return NULL;
@@ -337,7 +338,7 @@ static const struct {
 	KVM_TRACE_WORDS_OF_TIME(WIDE_TIME)
 };
 
-static void set_word(struct kvm_trace_vmexit *v, unsigned int bit, __u64 value)
+void kvm_trace_vmexit_word(struct kvm_trace_vmexit *v, unsigned int bit, __u64 value)
 {
 	void *field;
 	size_t i;
@@ -386,7 +387,7 @@ void kvm_trace_vmexit_tail(struct kvm_trace_vmexit *v, const void *tail, size_t 
 				v->truncated = true;
 				return;
 			}
-			set_word(v, first + bit, value);
+			kvm_trace_vmexit_word(v, first + bit, value);
 		}
 		first += 32;
 	} while (mask & KVM_TRACE_W_NEXT_MASK);
@@ -629,6 +630,37 @@ static __printf(2, 3) void put(struct text *t, const char *format, ...)
 		t->len += n;
 }
 
+/* What most of a line consists of, without a look at a format. */
+static void put_bytes(struct text *t, const char *bytes, size_t n)
+{
+	size_t fits = 0;
+
+	if (t->len < t->size) {
+		fits = t->size - t->len - 1;
+		if (n < fits)
+			fits = n;
+		memcpy(t->buf + t->len, bytes, fits);
+		t->buf[t->len + fits] = '\0';
+	}
+	t->len += n;
+}
+
+static void put_text(struct text *t, const char *text)
+{
+	put_bytes(t, text, strlen(text));
+}
+
+static void put_number(struct text *t, __u64 n)
+{
+	char digits[20], *first = digits + sizeof(digits);
+
+	do {
+		*--first = '0' + n % 10;
+		n /= 10;
+	} while (n);
+	put_bytes(t, first, digits + sizeof(digits) - first);
+}
+
 static void put_time(struct text *t, __u64 ns)
 {
 	static const struct {
@@ -643,7 +675,8 @@ static void put_time(struct text *t, __u64 ns)
 	size_t i;
 
 	if (ns < 1000) {
-		put(t, "%lluns", ns);
+		put_number(t, ns);
+		put_text(t, "ns");
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(units); i++) {
@@ -652,7 +685,9 @@ static void put_time(struct text *t, __u64 ns)
 		if (n < 100000 || i == ARRAY_SIZE(units) - 1)
 			break;
 	}
-	put(t, "%llu.%02llu%s", n / 100, n % 100, units[i].name);
+	put_number(t, n / 100);
+	put_bytes(t, (char[]){ '.', '0' + n / 10 % 10, '0' + n % 10 }, 3);
+	put_text(t, units[i].name);
 }
 
 /* A time of local_clock(), in the form in which perf script --ns prints it. */
@@ -671,29 +706,34 @@ static void put_string(struct text *t, struct kvm_trace_string s)
 
 static void put_who(struct text *t, __u32 vm, __u32 pid, __u16 vcpu, __u32 lacks)
 {
+	put_text(t, "vm ");
 	if (vm)
-		put(t, "vm %u", vm);
+		put_number(t, vm);
 	else
-		put(t, "vm ?");
-	if (pid)
-		put(t, " (%u)", pid);
+		put_text(t, "?");
+	if (pid) {
+		put_text(t, " (");
+		put_number(t, pid);
+		put_text(t, ")");
+	}
+	put_text(t, " vcpu ");
 	if (lacks & KVM_TRACE_LACKS_VCPU)
-		put(t, " vcpu ?");
+		put_text(t, "?");
 	else
-		put(t, " vcpu %u", vcpu);
+		put_number(t, vcpu);
 }
 
 static void put_isa(struct text *t, __u8 isa)
 {
 	switch (isa) {
 	case 0:
-		put(t, " ?");
+		put_text(t, " ?");
 		break;
 	case KVM_TRACE_ISA_VMX:
-		put(t, " VMX");
+		put_text(t, " VMX");
 		break;
 	case KVM_TRACE_ISA_SVM:
-		put(t, " SVM");
+		put_text(t, " SVM");
 		break;
 	default:
 		put(t, " isa %u", isa);
@@ -732,10 +772,12 @@ static void put_reason(struct text *t, const struct kvm_trace_vmexit *v)
 			modifiers &= ~0x80000000ull;
 	}
 	name = cut ? NULL : kvm_trace_reason_name(v->isa, code);
-	if (name)
-		put(t, " %s", name);
-	else
+	if (name) {
+		put_text(t, " ");
+		put_text(t, name);
+	} else {
 		put(t, " 0x%llx", code);
+	}
 	if (modifiers)
 		put(t, "|0x%08llx", modifiers);
 }
@@ -744,10 +786,12 @@ static void put_reason(struct text *t, const struct kvm_trace_vmexit *v)
 static void put_flags(struct text *t, const struct value_name *table, size_t n, __u32 set,
 		      const char **before)
 {
-	while (n--) {
+	while (set && n--) {
 		if (!(set & table[n].value))
 			continue;
-		put(t, "%s%s", *before, table[n].name);
+		set &= ~table[n].value;
+		put_text(t, *before);
+		put_text(t, table[n].name);
 		*before = ",";
 	}
 }
@@ -761,7 +805,7 @@ static void put_all_flags(struct text *t, const struct kvm_trace_vmexit *v)
 
 	if (v->have & KVM_TRACE_W_FLAGS_HI)
 		set &= ~KVM_TRACE_F_MORE;
-	for (i = 0; i < ARRAY_SIZE(flags_hi); i++)
+	for (i = 0; unknown && i < ARRAY_SIZE(flags_hi); i++)
 		unknown &= ~flags_hi[i].value;
 	if (unknown) {
 		put(t, "%s0x%x", before, unknown);
@@ -770,12 +814,14 @@ static void put_all_flags(struct text *t, const struct kvm_trace_vmexit *v)
 	put_flags(t, flags_hi, ARRAY_SIZE(flags_hi), v->flags_hi, &before);
 	put_flags(t, flags, ARRAY_SIZE(flags), set, &before);
 	if (*before == ',')
-		put(t, "]");
+		put_text(t, "]");
 }
 
 static void put_part(struct text *t, const char **before, const char *name, __u64 ns)
 {
-	put(t, "%s%s ", *before, name);
+	put_text(t, *before);
+	put_text(t, name);
+	put_text(t, " ");
 	put_time(t, ns);
 	*before = " ";
 }
@@ -785,7 +831,7 @@ static void put_host(struct text *t, const struct kvm_trace_vmexit *v)
 {
 	const char *before = " (";
 
-	put(t, " host ");
+	put_text(t, " host ");
 	put_time(t, v->host_ns);
 	if (v->have & (KVM_TRACE_W_USER_NS | KVM_TRACE_W_USER_NS_64 |
 		       KVM_TRACE_W_HALT_NS | KVM_TRACE_W_HALT_NS_64))
@@ -842,10 +888,11 @@ static void put_cpuid(struct text *t, const struct kvm_trace_vmexit *v)
 
 static void put_msr(struct text *t, const struct kvm_trace_vmexit *v)
 {
-	const char *name = kvm_trace_msr_name(v->msr);
+	const char *name;
 
 	if (!(v->have & (KVM_TRACE_W_MSR | KVM_TRACE_W_MSR_VALUE)))
 		return;
+	name = kvm_trace_msr_name(v->msr);
 	switch (v->class) {
 	case KVM_TRACE_CLASS_msr_read:
 		put(t, " rdmsr");
@@ -962,10 +1009,11 @@ static void put_user_reason(struct text *t, const struct kvm_trace_vmexit *v)
 {
 	unsigned int reason = v->user_reason & KVM_TRACE_USER_REASON_EXIT;
 	int error = v->user_reason >> KVM_TRACE_USER_REASON_ERRNO_SHIFT;
-	const char *name = kvm_trace_user_exit_name(reason);
+	const char *name;
 
 	if (!(v->have & KVM_TRACE_W_USER_REASON))
 		return;
+	name = kvm_trace_user_exit_name(reason);
 	if (name)
 		put(t, " user_reason %s", name);
 	else
@@ -1036,14 +1084,14 @@ size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *
 	if (!(v->lacks & KVM_TRACE_LACKS_HOST_NS))
 		put_host(&t, v);
 	if (v->have & (KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64)) {
-		put(&t, " guest ");
+		put_text(&t, " guest ");
 		put_time(&t, v->guest_ns);
 	}
 	put_all_flags(&t, v);
 	if (v->have & KVM_TRACE_W_GPA)
 		put(&t, " gpa 0x%llx", v->gpa);
 	if (v->flags & KVM_TRACE_F_WRITE && !tells_write(v))
-		put(&t, " write");
+		put_text(&t, " write");
 	if (v->have & KVM_TRACE_W_INFO1)
 		put(&t, " info1 0x%llx", v->info1);
 	if (v->have & KVM_TRACE_W_INFO2)
@@ -1075,10 +1123,11 @@ struct known_call {
 static struct arg_name name_of_arg(const struct known_call *k, unsigned int i)
 {
 	const struct arg_field *f = k->table->fields;
+	size_t left = k->call ? k->table->nr_fields : 0;
 
 	if (i < KVM_TRACE_HC_REGS)
 		return k->regs ? k->regs[i] : (struct arg_name){};
-	for (; k->call && f < k->table->fields + k->table->nr_fields; f++)
+	for (; left; left--, f++)
 		if (f->number == k->call->number && f->arg == i &&
 		    (f->sub < 0 || (k->sub && (__u32)*k->sub == (__u32)f->sub)))
 			return f->name;
@@ -1119,8 +1168,9 @@ static struct known_call know_call(unsigned int abi, __u64 nr, const __u8 *calle
 static void put_sub(struct text *t, const struct known_call *k, __u64 value)
 {
 	const struct sub *s = k->table->subs;
+	size_t left = k->table->nr_subs;
 
-	for (; s < k->table->subs + k->table->nr_subs; s++) {
+	for (; left; left--, s++) {
 		if (s->number == k->call->number && (__u32)s->sub == (__u32)value) {
 			put(t, "%s", s->name);
 			return;
@@ -1133,9 +1183,10 @@ static void put_sub(struct text *t, const struct known_call *k, __u64 value)
 static void put_bits(struct text *t, const struct known_call *k, unsigned int i, __u64 value)
 {
 	const struct flag *f = k->table->flags;
+	size_t left = k->table->nr_flags;
 	const char *before = "";
 
-	for (; f < k->table->flags + k->table->nr_flags; f++) {
+	for (; left; left--, f++) {
 		if (f->number != k->call->number || f->arg != i || (value & f->mask) != f->mask)
 			continue;
 		put(t, "%s%s", before, f->name);

@@ -281,6 +281,16 @@ struct kvm_trace_lost {
 };
 
 /**
+ * kvm_trace_vmexit_word() - note a word of a vmexit record
+ * @v: the record
+ * @bit: number of the word's presence bit
+ * @value: the word; of one of 4 bytes, bits 31:0 count
+ *
+ * One that is not known is counted.
+ */
+void kvm_trace_vmexit_word(struct kvm_trace_vmexit *v, unsigned int bit, __u64 value);
+
+/**
  * kvm_trace_vmexit_tail() - read the tail of a vmexit record
  * @v: record whose fixed fields are set and whose other fields are 0
  * @tail: the tail's bytes, of any alignment

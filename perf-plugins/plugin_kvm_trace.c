@@ -7,125 +7,88 @@
 #include <stdlib.h>
 #include <string.h>
 #include <event-parse.h>
-#include "decode.h"
+#include "batch.h"
+#include "vmms.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define EXPORT		__attribute__((visibility("default")))
-#define SYSTEM		"kvm_trace"
-#define DETAIL		"kvm_trace_detail"
-#define FIRST_SLOTS	64	/* a power of two */
 
-/* vm numbers start at 1: 0 is a free slot. */
-struct vmm {
-	__u32 vm;
-	__u32 pid;
+/* A record of an event; what it does not have is noted in @lacks. */
+struct source {
+	struct tep_event *event;
+	struct tep_record *record;
+	__u32 lacks;
 };
 
 /*
- * What the vcpu records of one trace said: a hash of the VMs, at most half
- * full, and whether the records are of an ABI that the decoder cannot read.
+ * What the vcpu records of one trace said: of the VMs, and whether the records are
+ * of an ABI that the decoder cannot read. Batches are read with @reader.
  */
 struct plugin {
 	struct tep_handle *tep;
 	struct plugin *next;
-	struct vmm *vmms;
-	size_t slots;
-	size_t used;
+	struct kvm_trace_vmms vmms;
+	struct kvm_trace_batch_reader reader;
 	bool other_abi;
 };
 
 static struct plugin *plugins;
 
-static struct vmm *slot_of(struct vmm *vmms, size_t slots, __u32 vm)
+static __u32 pid_of(const struct plugin *plugin, __u32 vm)
 {
-	size_t i = vm * 2654435761u & (slots - 1);
-
-	while (vmms[i].vm && vmms[i].vm != vm)
-		i = (i + 1) & (slots - 1);
-	return &vmms[i];
+	return kvm_trace_vmms_pid(&plugin->vmms, vm);
 }
 
-static bool grow(struct plugin *plugin)
+/* What a vcpu record says of the records that follow it. */
+static void learn(struct plugin *plugin, const struct kvm_trace_vcpu *c)
 {
-	size_t i, slots = plugin->slots ? plugin->slots * 2 : FIRST_SLOTS;
-	struct vmm *vmms = calloc(slots, sizeof(*vmms));
-
-	if (!vmms)
-		return false;
-	for (i = 0; i < plugin->slots; i++)
-		if (plugin->vmms[i].vm)
-			*slot_of(vmms, slots, plugin->vmms[i].vm) = plugin->vmms[i];
-	free(plugin->vmms);
-	plugin->vmms = vmms;
-	plugin->slots = slots;
-	return true;
+	plugin->other_abi = c->abi_version && c->abi_version != KVM_TRACE_ABI_VERSION;
+	kvm_trace_vmms_add(&plugin->vmms, c->vm, c->vmm_pid);
 }
 
-/* Without memory for it the pid is just not shown. */
-static void remember(struct plugin *plugin, __u32 vm, __u32 pid)
+static bool inside(const struct source *from, size_t offset, size_t size)
 {
-	struct vmm *slot;
-
-	if (!vm || !pid)
-		return;
-	if (plugin->used >= plugin->slots / 2 && !grow(plugin))
-		return;
-	slot = slot_of(plugin->vmms, plugin->slots, vm);
-	plugin->used += !slot->vm;
-	*slot = (struct vmm){ vm, pid };
-}
-
-static __u32 pid_of(struct plugin *plugin, __u32 vm)
-{
-	return plugin->slots ? slot_of(plugin->vmms, plugin->slots, vm)->pid : 0;
-}
-
-static bool inside(struct tep_record *record, size_t offset, size_t size)
-{
-	return record->size > 0 && offset <= (size_t)record->size &&
-	       size <= (size_t)record->size - offset;
+	return from->record->size > 0 && offset <= (size_t)from->record->size &&
+	       size <= (size_t)from->record->size - offset;
 }
 
 /* False if the event has no such field, or the record ends before it. */
-static bool number(struct tep_event *event, struct tep_record *record, const char *name,
-		   unsigned long long *value)
+static bool number(const struct source *from, const char *name, unsigned long long *value)
 {
-	struct tep_format_field *field = tep_find_field(event, name);
+	struct tep_format_field *field = tep_find_field(from->event, name);
 
 	*value = 0;
-	return field && inside(record, field->offset, field->size) &&
-	       !tep_read_number_field(field, record->data, value);
+	return field && inside(from, field->offset, field->size) &&
+	       !tep_read_number_field(field, from->record->data, value);
 }
 
 /* The value of a field whose 0 means "not known". */
-static unsigned long long value_of(struct tep_event *event, struct tep_record *record,
-				   const char *name)
+static unsigned long long value_of(const struct source *from, const char *name)
 {
 	unsigned long long value;
 
-	number(event, record, name, &value);
+	number(from, name, &value);
 	return value;
 }
 
-/* The value of a field without such a 0: its absence is noted in lacks. */
-static unsigned long long value_or(struct tep_event *event, struct tep_record *record,
-				   const char *name, __u32 *lacks, __u32 bit)
+/* The value of a field without such a 0: its absence is noted. */
+static unsigned long long value_or(struct source *from, const char *name, __u32 lacks)
 {
 	unsigned long long value;
 
-	if (!number(event, record, name, &value))
-		*lacks |= bit;
+	if (!number(from, name, &value))
+		from->lacks |= lacks;
 	return value;
 }
 
 /*
- * Bytes of a __data_loc field, NULL if the event has no such field; cut is set
- * if they reach beyond the record.
+ * Bytes of the tail, NULL if the event has none; cut is set if they reach beyond the
+ * record.
  */
-static const void *dynamic(struct tep_event *event, struct tep_record *record,
-			   const char *name, size_t *len, bool *cut)
+static const void *tail_of(const struct source *from, size_t *len, bool *cut)
 {
-	struct tep_format_field *field = tep_find_field(event, name);
+	struct tep_format_field *field = tep_find_field(from->event, "tail");
+	char *data = from->record->data;
 	unsigned long long loc;
 	size_t start;
 
@@ -133,170 +96,219 @@ static const void *dynamic(struct tep_event *event, struct tep_record *record,
 	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) ||
 	    (field->flags & TEP_FIELD_IS_RELATIVE))
 		return NULL;
-	if (!inside(record, field->offset, field->size)) {
+	if (!inside(from, field->offset, field->size)) {
 		*cut = true;
 		return NULL;
 	}
-	loc = tep_read_number(event->tep, (char *)record->data + field->offset, field->size);
+	loc = tep_read_number(from->event->tep, data + field->offset, field->size);
 	start = loc & 0xffff;
 	*len = loc >> 16 & 0xffff;
-	if (!inside(record, start, *len)) {
+	if (!inside(from, start, *len)) {
 		*cut = true;
-		if (!inside(record, start, 0))
-			start = record->size;
-		*len = record->size - start;
+		if (!inside(from, start, 0))
+			start = from->record->size;
+		*len = from->record->size - start;
 	}
-	return (char *)record->data + start;
-}
-
-static int vmexit(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
-		  void *context)
-{
-	char text[KVM_TRACE_TEXT_SIZE];
-	struct kvm_trace_vmexit v = {};
-	struct plugin *plugin = context;
-	const void *tail;
-	size_t len;
-
-	if (plugin->other_abi)
-		return -1;
-	v.vm = value_of(event, record, "vm");
-	v.seq = value_of(event, record, "seq");
-	v.flags = value_of(event, record, "flags");
-	v.isa = value_of(event, record, "isa");
-	v.class = value_of(event, record, "class");
-	v.vcpu = value_or(event, record, "vcpu", &v.lacks, KVM_TRACE_LACKS_VCPU);
-	v.reason = value_or(event, record, "reason", &v.lacks, KVM_TRACE_LACKS_REASON);
-	v.host_ns = value_or(event, record, "host_ns", &v.lacks, KVM_TRACE_LACKS_HOST_NS);
-	tail = dynamic(event, record, "tail", &len, &v.truncated);
-	if (tail)
-		kvm_trace_vmexit_tail(&v, tail, len);
-	kvm_trace_vmexit_text(&v, pid_of(plugin, v.vm), text, sizeof(text));
-	trace_seq_puts(s, text);
-	return 0;
-}
-
-static int hypercall(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
-		     void *context)
-{
-	struct kvm_trace_hypercall h = {};
-	char text[KVM_TRACE_TEXT_SIZE];
-	struct plugin *plugin = context;
-	const void *tail;
-	size_t len;
-
-	if (plugin->other_abi)
-		return -1;
-	h.vm = value_of(event, record, "vm");
-	h.seq = value_of(event, record, "seq");
-	h.present = value_of(event, record, "present");
-	h.abi = value_of(event, record, "abi");
-	h.caller = value_or(event, record, "caller", &h.lacks, KVM_TRACE_LACKS_CALLER);
-	h.vcpu = value_or(event, record, "vcpu", &h.lacks, KVM_TRACE_LACKS_VCPU);
-	h.nr = value_or(event, record, "nr", &h.lacks, KVM_TRACE_LACKS_NR);
-	tail = dynamic(event, record, "tail", &len, &h.truncated);
-	if (tail)
-		kvm_trace_hypercall_tail(&h, tail, len);
-	kvm_trace_hypercall_text(&h, pid_of(plugin, h.vm), text, sizeof(text));
-	trace_seq_puts(s, text);
-	return 0;
-}
-
-static int hypercall_sub(struct trace_seq *s, struct tep_record *record,
-			 struct tep_event *event, void *context)
-{
-	struct kvm_trace_hypercall_sub sub = {};
-	char text[KVM_TRACE_TEXT_SIZE];
-	struct plugin *plugin = context;
-	const void *tail;
-	size_t len;
-
-	if (plugin->other_abi)
-		return -1;
-	sub.vm = value_of(event, record, "vm");
-	sub.seq = value_of(event, record, "seq");
-	sub.present = value_of(event, record, "present");
-	sub.abi = value_of(event, record, "abi");
-	sub.kind = value_of(event, record, "kind");
-	sub.index = value_or(event, record, "index", &sub.lacks, KVM_TRACE_LACKS_INDEX);
-	sub.vcpu = value_or(event, record, "vcpu", &sub.lacks, KVM_TRACE_LACKS_VCPU);
-	sub.nr = value_or(event, record, "nr", &sub.lacks, KVM_TRACE_LACKS_NR);
-	tail = dynamic(event, record, "tail", &len, &sub.truncated);
-	if (tail)
-		kvm_trace_hypercall_sub_tail(&sub, tail, len);
-	kvm_trace_hypercall_sub_text(&sub, pid_of(plugin, sub.vm), text, sizeof(text));
-	trace_seq_puts(s, text);
-	return 0;
+	return data + start;
 }
 
 /* A string in an array of fixed size. */
-static struct kvm_trace_string string(struct tep_event *event, struct tep_record *record,
-				      const char *name)
+static struct kvm_trace_string string(const struct source *from, const char *name)
 {
-	struct tep_format_field *field = tep_find_field(event, name);
+	struct tep_format_field *field = tep_find_field(from->event, name);
 	const char *at;
 
 	if (!field || !(field->flags & TEP_FIELD_IS_ARRAY) ||
-	    field->flags & TEP_FIELD_IS_DYNAMIC || !inside(record, field->offset, field->size))
+	    field->flags & TEP_FIELD_IS_DYNAMIC || !inside(from, field->offset, field->size))
 		return (struct kvm_trace_string){};
-	at = (const char *)record->data + field->offset;
+	at = (const char *)from->record->data + field->offset;
 	return (struct kvm_trace_string){ at, strnlen(at, field->size) };
 }
 
-static int vcpu(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
-		void *context)
-{
-	char text[KVM_TRACE_TEXT_SIZE];
-	struct plugin *plugin = context;
-	struct kvm_trace_vcpu c = {};
+/* Lines of records, each into KVM_TRACE_TEXT_SIZE bytes. */
 
-	c.vm = value_of(event, record, "vm");
-	c.vmm_pid = value_of(event, record, "vmm_pid");
-	c.vmm_tid = value_of(event, record, "vmm_tid");
-	c.isa = value_of(event, record, "isa");
-	c.abi_version = value_of(event, record, "abi_version");
-	c.vcpu = value_or(event, record, "vcpu", &c.lacks, KVM_TRACE_LACKS_VCPU);
-	c.seq = value_or(event, record, "seq", &c.lacks, KVM_TRACE_LACKS_SEQ);
-	c.generation = value_or(event, record, "generation", &c.lacks, KVM_TRACE_LACKS_GENERATION);
-	c.tsc_offset = value_or(event, record, "tsc_offset", &c.lacks, KVM_TRACE_LACKS_TSC_OFFSET);
-	c.tsc_ratio = value_or(event, record, "tsc_ratio", &c.lacks, KVM_TRACE_LACKS_TSC_RATIO);
-	c.name = string(event, record, "name");
-	c.vmm = string(event, record, "vmm");
-	plugin->other_abi = c.abi_version && c.abi_version != KVM_TRACE_ABI_VERSION;
-	remember(plugin, c.vm, c.vmm_pid);
-	kvm_trace_vcpu_text(&c, text, sizeof(text));
-	trace_seq_puts(s, text);
-	return 0;
+static void vmexit(struct plugin *plugin, struct source *from, char *text)
+{
+	struct kvm_trace_vmexit v = {
+		.vm = value_of(from, "vm"),
+		.seq = value_of(from, "seq"),
+		.flags = value_of(from, "flags"),
+		.isa = value_of(from, "isa"),
+		.class = value_of(from, "class"),
+		.vcpu = value_or(from, "vcpu", KVM_TRACE_LACKS_VCPU),
+		.reason = value_or(from, "reason", KVM_TRACE_LACKS_REASON),
+		.host_ns = value_or(from, "host_ns", KVM_TRACE_LACKS_HOST_NS),
+	};
+	size_t len;
+	const void *tail = tail_of(from, &len, &v.truncated);
+
+	v.lacks = from->lacks;
+	if (tail)
+		kvm_trace_vmexit_tail(&v, tail, len);
+	kvm_trace_vmexit_text(&v, pid_of(plugin, v.vm), text, KVM_TRACE_TEXT_SIZE);
 }
 
-static int lost(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
-		void *context)
+static void hypercall(struct plugin *plugin, struct source *from, char *text)
 {
-	char text[KVM_TRACE_TEXT_SIZE];
-	struct plugin *plugin = context;
-	struct kvm_trace_lost l = {};
+	struct kvm_trace_hypercall h = {
+		.vm = value_of(from, "vm"),
+		.seq = value_of(from, "seq"),
+		.present = value_of(from, "present"),
+		.abi = value_of(from, "abi"),
+		.caller = value_or(from, "caller", KVM_TRACE_LACKS_CALLER),
+		.vcpu = value_or(from, "vcpu", KVM_TRACE_LACKS_VCPU),
+		.nr = value_or(from, "nr", KVM_TRACE_LACKS_NR),
+	};
+	size_t len;
+	const void *tail = tail_of(from, &len, &h.truncated);
 
-	l.vm = value_of(event, record, "vm");
-	l.why = value_of(event, record, "why");
-	l.vcpu = value_or(event, record, "vcpu", &l.lacks, KVM_TRACE_LACKS_VCPU);
-	l.count = value_or(event, record, "count", &l.lacks, KVM_TRACE_LACKS_COUNT);
-	l.since = value_or(event, record, "since", &l.lacks, KVM_TRACE_LACKS_SINCE);
-	kvm_trace_lost_text(&l, pid_of(plugin, l.vm), text, sizeof(text));
-	trace_seq_puts(s, text);
-	return 0;
+	h.lacks = from->lacks;
+	if (tail)
+		kvm_trace_hypercall_tail(&h, tail, len);
+	kvm_trace_hypercall_text(&h, pid_of(plugin, h.vm), text, KVM_TRACE_TEXT_SIZE);
+}
+
+static void hypercall_sub(struct plugin *plugin, struct source *from, char *text)
+{
+	struct kvm_trace_hypercall_sub sub = {
+		.vm = value_of(from, "vm"),
+		.seq = value_of(from, "seq"),
+		.present = value_of(from, "present"),
+		.abi = value_of(from, "abi"),
+		.kind = value_of(from, "kind"),
+		.index = value_or(from, "index", KVM_TRACE_LACKS_INDEX),
+		.vcpu = value_or(from, "vcpu", KVM_TRACE_LACKS_VCPU),
+		.nr = value_or(from, "nr", KVM_TRACE_LACKS_NR),
+	};
+	size_t len;
+	const void *tail = tail_of(from, &len, &sub.truncated);
+
+	sub.lacks = from->lacks;
+	if (tail)
+		kvm_trace_hypercall_sub_tail(&sub, tail, len);
+	kvm_trace_hypercall_sub_text(&sub, pid_of(plugin, sub.vm), text, KVM_TRACE_TEXT_SIZE);
+}
+
+static void vcpu(struct plugin *plugin, struct source *from, char *text)
+{
+	struct kvm_trace_vcpu c = {
+		.vm = value_of(from, "vm"),
+		.vmm_pid = value_of(from, "vmm_pid"),
+		.vmm_tid = value_of(from, "vmm_tid"),
+		.isa = value_of(from, "isa"),
+		.abi_version = value_of(from, "abi_version"),
+		.vcpu = value_or(from, "vcpu", KVM_TRACE_LACKS_VCPU),
+		.seq = value_or(from, "seq", KVM_TRACE_LACKS_SEQ),
+		.generation = value_or(from, "generation", KVM_TRACE_LACKS_GENERATION),
+		.tsc_offset = value_or(from, "tsc_offset", KVM_TRACE_LACKS_TSC_OFFSET),
+		.tsc_ratio = value_or(from, "tsc_ratio", KVM_TRACE_LACKS_TSC_RATIO),
+		.name = string(from, "name"),
+		.vmm = string(from, "vmm"),
+	};
+
+	c.lacks = from->lacks;
+	learn(plugin, &c);
+	kvm_trace_vcpu_text(&c, text, KVM_TRACE_TEXT_SIZE);
+}
+
+static void lost(struct plugin *plugin, struct source *from, char *text)
+{
+	struct kvm_trace_lost l = {
+		.vm = value_of(from, "vm"),
+		.why = value_of(from, "why"),
+		.vcpu = value_or(from, "vcpu", KVM_TRACE_LACKS_VCPU),
+		.count = value_or(from, "count", KVM_TRACE_LACKS_COUNT),
+		.since = value_or(from, "since", KVM_TRACE_LACKS_SINCE),
+	};
+
+	l.lacks = from->lacks;
+	kvm_trace_lost_text(&l, pid_of(plugin, l.vm), text, KVM_TRACE_TEXT_SIZE);
 }
 
 static const struct {
 	const char *system;
 	const char *event;
-	tep_event_handler_func handler;
-} handlers[] = {
-	{ SYSTEM, "vmexit", vmexit },
-	{ SYSTEM, "hypercall", hypercall },
-	{ DETAIL, "hypercall_sub", hypercall_sub },
-	{ SYSTEM, "vcpu", vcpu },
-	{ SYSTEM, "lost", lost },
+	void (*text)(struct plugin *plugin, struct source *from, char *text);
+} lines[] = {
+	{ "kvm_trace", "vmexit", vmexit },
+	{ "kvm_trace", "hypercall", hypercall },
+	{ "kvm_trace", "vcpu", vcpu },
+	{ "kvm_trace", "lost", lost },
+	{ "kvm_trace_detail", "hypercall_sub", hypercall_sub },
 };
+
+static int print_line(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
+		      void *context)
+{
+	struct source from = { .event = event, .record = record };
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct plugin *plugin = context;
+	size_t i = 0;
+
+	while (strcmp(event->name, lines[i].event))
+		i++;
+	/* A vcpu record says of which ABI those behind it are. */
+	if (plugin->other_abi && lines[i].text != vcpu)
+		return -1;
+	lines[i].text(plugin, &from, text);
+	trace_seq_puts(s, text);
+	return 0;
+}
+
+/* The record that the reader has just given, as a line with its own time. */
+static void batch_line(struct trace_seq *s, struct plugin *plugin, enum kvm_trace_batch_item item)
+{
+	const struct kvm_trace_batch_reader *r = &plugin->reader;
+	__u64 ns = r->vmexit.have & KVM_TRACE_W_ENTRY_NS ? r->vmexit.entry_ns : r->ns;
+	char text[KVM_TRACE_TEXT_SIZE];
+	const char *name = "vmexit";
+
+	switch (item) {
+	case KVM_TRACE_BATCH_IS_HYPERCALL:
+		name = "hypercall";
+		kvm_trace_hypercall_text(&r->hypercall, pid_of(plugin, r->hypercall.vm), text,
+					 sizeof(text));
+		break;
+	case KVM_TRACE_BATCH_IS_VCPU:
+		name = "vcpu";
+		learn(plugin, &r->vcpu);
+		kvm_trace_vcpu_text(&r->vcpu, text, sizeof(text));
+		break;
+	default:
+		kvm_trace_vmexit_text(&r->vmexit, pid_of(plugin, r->vmexit.vm), text,
+				      sizeof(text));
+	}
+	trace_seq_printf(s, "\n  %llu.%09llu: %s: ", ns / 1000000000, ns % 1000000000, name);
+	trace_seq_puts(s, text);
+}
+
+/*
+ * A batch is checked and read as a whole, so its fields must be where the uapi
+ * header says.
+ */
+static int print_batch(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
+		       void *context)
+{
+	struct tep_format_field *check = tep_find_field(event, "check");
+	struct plugin *plugin = context;
+	struct kvm_trace_batch_reader *r = &plugin->reader;
+	enum kvm_trace_batch_error error;
+	enum kvm_trace_batch_item item;
+
+	if (plugin->other_abi || !check || check->offset != 8 || record->size < 0)
+		return -1;
+	error = kvm_trace_batch_open(r, record->data, record->size);
+	if (error) {
+		trace_seq_printf(s, "batch not read: %s", kvm_trace_batch_error_text(error));
+		return 0;
+	}
+	trace_seq_printf(s, "vm %u vcpu %u, %u round trips:", r->vm, r->vcpu_id, r->left);
+	while ((item = kvm_trace_batch_next(r)) > KVM_TRACE_BATCH_DAMAGED && !plugin->other_abi)
+		batch_line(s, plugin, item);
+	if (item == KVM_TRACE_BATCH_DAMAGED)
+		trace_seq_puts(s, "\n  the rest is damaged");
+	return 0;
+}
 
 EXPORT int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 {
@@ -308,9 +320,10 @@ EXPORT int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 	plugin->tep = tep;
 	plugin->next = plugins;
 	plugins = plugin;
-	for (i = 0; i < ARRAY_SIZE(handlers); i++)
-		tep_register_event_handler(tep, -1, handlers[i].system, handlers[i].event,
-					   handlers[i].handler, plugin);
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		tep_register_event_handler(tep, -1, lines[i].system, lines[i].event,
+					   print_line, plugin);
+	tep_register_event_handler(tep, -1, "kvm_trace_batch", "vmexits", print_batch, plugin);
 	return 0;
 }
 
@@ -324,10 +337,11 @@ EXPORT void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
 	plugin = *link;
 	if (!plugin)
 		return;
-	for (i = 0; i < ARRAY_SIZE(handlers); i++)
-		tep_unregister_event_handler(tep, -1, handlers[i].system, handlers[i].event,
-					     handlers[i].handler, plugin);
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		tep_unregister_event_handler(tep, -1, lines[i].system, lines[i].event,
+					     print_line, plugin);
+	tep_unregister_event_handler(tep, -1, "kvm_trace_batch", "vmexits", print_batch, plugin);
 	*link = plugin->next;
-	free(plugin->vmms);
+	kvm_trace_vmms_free(&plugin->vmms);
 	free(plugin);
 }
