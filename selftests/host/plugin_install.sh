@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# make install and its kin in perf-plugins: the plugin gets where it is looked
-# for, goes away whole, and a missing header ends the build in one line.
+# make install and its kin in perf-plugins: the plugin and the filter get where
+# they are looked for, go away whole, and a missing header ends the build in one
+# line.
 
 # shellcheck source=selftests/host/expect.sh
 . "$(dirname -- "$0")/expect.sh"
@@ -9,6 +10,7 @@
 sources=$(dirname -- "$0")/../../perf-plugins
 include=$(dirname -- "$0")/../../include
 name=plugin_kvm_trace.so
+filter=kvm-trace.so
 
 files() {
 	(cd "$1" && find . -type f -printf '%P %m\n' | sort)
@@ -20,7 +22,7 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/perf-plugins" "$tmp/root" "$tmp/home"
 cp "$sources"/*.c "$sources"/*.h "$sources"/Makefile "$tmp/perf-plugins"
 cp -r "$include" "$tmp"
-unset MAKEFLAGS MFLAGS MAKEOVERRIDES CFLAGS DESTDIR OUTPUT libdir
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES CFLAGS DESTDIR OUTPUT libdir perfdir
 
 build() {
 	HOME=$tmp/home make -s -C "$tmp/perf-plugins" "$@"
@@ -33,21 +35,40 @@ expect missing_headers_give_one_line_with_the_remedy \
 	"$name: event-parse.h of libtraceevent is missing: install the package libtraceevent-dev" \
 	"$(grep -v '^make' "$tmp/out")"
 expect failed_build_leaves_no_plugin "" "$(find "$tmp/perf-plugins" -name '*.so')"
+mkdir -p "$tmp/none/perf"
+echo '#error' >"$tmp/none/perf/perf_dlfilter.h"
+build CFLAGS="-I$tmp/none" all >"$tmp/out" 2>&1 && echo "make succeeded" >>"$tmp/out"
+expect missing_header_of_perf_gives_one_line_with_the_remedy \
+	"$filter: perf/perf_dlfilter.h is missing: install the package linux-perf" \
+	"$(grep -v '^make' "$tmp/out")"
+expect failed_build_leaves_no_filter "" "$(find "$tmp/perf-plugins" -name "$filter")"
 
 libdir=$(pkg-config --variable=libdir libtraceevent)
+perfdir=$(perf --exec-path 2>/dev/null || echo /usr/lib/perf-core)
 build install DESTDIR="$tmp/root" >"$tmp/out" 2>&1
-expect install_puts_the_plugin_where_libtraceevent_looks_and_nothing_else \
-	"${libdir#/}/traceevent/plugins/$name 644" "$(files "$tmp/root")"
+expect install_puts_plugin_and_filter_where_they_are_looked_for_and_nothing_else \
+	"$(printf '%s\n' "${libdir#/}/traceevent/plugins/$name 644" \
+		"${perfdir#/}/dlfilters/$filter 644" | sort)" "$(files "$tmp/root")"
 build uninstall DESTDIR="$tmp/root"
 expect uninstall_takes_it_away "" "$(files "$tmp/root")"
 
-build install DESTDIR="$tmp/root" libdir=/opt/lib
-expect install_honours_libdir "opt/lib/traceevent/plugins/$name 644" "$(files "$tmp/root")"
-build uninstall DESTDIR="$tmp/root" libdir=/opt/lib
+build install DESTDIR="$tmp/root" libdir=/opt/lib perfdir=/opt/perf
+expect install_honours_libdir_and_perfdir \
+	"$(printf '%s\n' "opt/lib/traceevent/plugins/$name 644" \
+		"opt/perf/dlfilters/$filter 644")" "$(files "$tmp/root")"
+if command -v perf >/dev/null; then
+	expect perf_finds_the_filter_by_its_name_there 1 \
+		"$(perf --exec-path="$tmp/root/opt/perf" script --list-dlfilters 2>&1 |
+			grep -c "^ *$filter ")"
+else
+	expect "perf_finds_the_filter_by_its_name_there # SKIP perf is not installed" "" ""
+fi
+build uninstall DESTDIR="$tmp/root" libdir=/opt/lib perfdir=/opt/perf
 
 build install-user
-expect install_user_puts_the_plugin_where_perf_6.1_looks \
-	".local/lib/traceevent/plugins/$name 644" "$(files "$tmp/home")"
+expect install_user_puts_the_plugin_where_perf_6.1_looks_and_the_filter_beside_it \
+	"$(printf '%s\n' ".local/lib/perf-core/dlfilters/$filter 644" \
+		".local/lib/traceevent/plugins/$name 644")" "$(files "$tmp/home")"
 
 if command -v trace-cmd >/dev/null; then
 	HOME=$tmp/home trace-cmd list -P >"$tmp/out" 2>&1
@@ -64,7 +85,7 @@ build clean
 expect clean_leaves_the_sources "$(cd "$sources" && ls -- *.c *.h Makefile)" \
 	"$(ls "$tmp/perf-plugins")"
 
-expect callers_CFLAGS_are_added 3 \
+expect callers_CFLAGS_are_added 9 \
 	"$(build CFLAGS=-DMARKED --dry-run | grep -c -e '-Werror.*-DMARKED')"
 echo "1..$count"
 [ "$failed" = 0 ]

@@ -10,11 +10,12 @@
  * running module.
  */
 #include <event-parse.h>
+#include "batch_lines.h"
 #include "decode_encode.h"
 #include "decode_golden.h"
 #include "tap.h"
 
-#define EVENTS		5
+#define EVENTS		6
 #define FIELDS_MAX	16
 #define FORMAT_MAX	65536
 
@@ -83,6 +84,21 @@ static const struct event {
 		{ "u16", "vcpu", 2 },
 		{ "u8", "why", 1 },
 		{ "u8", "zero", 1 },
+	} },
+	{ "vmexits", "kvm_trace_batch", {
+		{ "kvm_trace_u64", "check", 8 },
+		{ "kvm_trace_u64", "ns", 8 },
+		{ "kvm_trace_u64", "stamp", 8 },
+		{ "u32", "vm", 4 },
+		{ "u32", "seq", 4 },
+		{ "u32", "mult", 4 },
+		{ "__data_loc kvm_trace_byte[]", "data", 4 },
+		{ "u16", "vcpu", 2 },
+		{ "u16", "count", 2 },
+		{ "u8", "isa", 1 },
+		{ "u8", "version", 1 },
+		{ "u8", "shift", 1 },
+		{ "u8", "flags", 1 },
 	} },
 };
 
@@ -500,8 +516,8 @@ static void expect_handled(struct reader *r, const char *event, bool handled)
 	char text[KVM_TRACE_TEXT_SIZE];
 
 	print(r, event, bytes, sizeof(bytes), text, sizeof(text));
-	tap_expect(!strncmp(text, "vm ?", 4) == handled, "%s is %shandled: %s", event,
-		   handled ? "not " : "", text);
+	tap_expect((!strncmp(text, "vm ?", 4) || !strncmp(text, "batch not ", 10)) == handled,
+		   "%s is %shandled: %s", event, handled ? "not " : "", text);
 }
 
 static void test_pairs(void)
@@ -535,6 +551,83 @@ static void test_other_abi(void)
 	expect_handled(&r, "hypercall", true);
 	expect_handled(&r, "hypercall_sub", true);
 	close_reader(&r);
+}
+
+static void batch_prints(const struct batch_file *f)
+{
+	static char text[2 * BATCH_TEXT_MAX], expected[2 * BATCH_TEXT_MAX];
+	struct batch_line l;
+	struct reader r;
+	const char *line;
+	__u16 vcpu, count;
+	size_t len;
+	__u32 vm;
+
+	memcpy(&vm, f->bytes + 32, sizeof(vm));
+	memcpy(&vcpu, f->bytes + 48, sizeof(vcpu));
+	memcpy(&count, f->bytes + 50, sizeof(count));
+	len = snprintf(expected, sizeof(expected), "vm %u vcpu %u, %u round trips:", vm, vcpu,
+		       count);
+	for (line = f->text; *line; line += strcspn(line, "\n") + 1) {
+		batch_line_parse(line, true, &l);
+		len += snprintf(expected + len, sizeof(expected) - len,
+				"\n  %llu.%09llu: %s: %s", l.ns / 1000000000,
+				l.ns % 1000000000, l.event, l.text);
+	}
+	open_reader(&r, NULL, 0);
+	print(&r, "vmexits", f->bytes, f->size, text, sizeof(text));
+	batch_line_drop_pids(text);
+	batch_line_drop_pids(expected);
+	expect_text(f->name, expected, text);
+	compared++;
+	close_reader(&r);
+}
+
+/* Each damaged batch has a line that says why, and the next one is read. */
+static void batch_prints_damaged(const struct batch_file *f)
+{
+	char text[2 * BATCH_TEXT_MAX];
+	struct batch_file damaged = *f;
+	struct reader r;
+	size_t n;
+
+	open_reader(&r, NULL, 0);
+	for (n = KVM_TRACE_BATCH_SIZE; n < f->size; n++) {
+		damaged.bytes[n] ^= 0x10;
+		print(&r, "vmexits", damaged.bytes, f->size, text, sizeof(text));
+		expect_text(f->name, "batch not read: some of its bytes were changed", text);
+		damaged.bytes[n] ^= 0x10;
+		print(&r, "vmexits", f->bytes, n, text, sizeof(text));
+		expect_text(f->name, "batch not read: its end is missing", text);
+		compared++;
+	}
+	print(&r, "vmexits", f->bytes, f->size, text, sizeof(text));
+	tap_expect(!strncmp(text, "vm ", 3), "%s is not read behind damaged ones", f->name);
+	close_reader(&r);
+}
+
+/* Fields in other places are left to TP_printk: the check is over all of them. */
+static void batch_prints_with_more(const struct batch_file *f)
+{
+	char text[KVM_TRACE_TEXT_SIZE];
+	struct reader r;
+
+	open_reader(&r, NULL, 8);
+	print(&r, "vmexits", f->bytes, f->size, text, sizeof(text));
+	expect_text(f->name, WITHOUT_PLUGIN, text);
+	compared++;
+	close_reader(&r);
+}
+
+static void each_batch(const char *promise, char *program,
+		       void (*test)(const struct batch_file *f))
+{
+	tap_begin("%s", promise);
+	compared = 0;
+	batch_file_each(program, test);
+	tap_note("%u batches", compared);
+	tap_expect(compared, "no batch was printed");
+	tap_end();
 }
 
 /* Of a format that it cannot parse, libtraceevent prints bare numbers at best. */
@@ -582,10 +675,13 @@ int main(int argc, char **argv)
 	/* No plugin from the user's own directory. */
 	unsetenv("HOME");
 
-	tap_plan(events_dir ? 4 : 8);
+	tap_plan(events_dir ? 6 : 11);
 	each_golden("plugin_prints_golden_records_as_the_decoder_does", argv[0], golden_prints);
 	each_golden("plugin_reads_cut_records_no_further_than_they_go", argv[0],
 		    golden_prints_cut);
+	each_batch("plugin_prints_a_line_for_each_record_of_a_batch", argv[0], batch_prints);
+	each_batch("plugin_tells_of_damaged_batches_and_reads_the_next", argv[0],
+		   batch_prints_damaged);
 	once("plugin_knows_the_vmm_of_3000_vms_in_each_trace", test_pids);
 	if (events_dir) {
 		once("libtraceevent_parses_what_TP_printk_says", test_print_fmt);
@@ -593,6 +689,8 @@ int main(int argc, char **argv)
 	}
 	each_golden("plugin_finds_fields_in_other_places_behind_unknown_ones", argv[0],
 		    golden_prints_with_more);
+	each_batch("batches_of_another_layout_are_left_to_TP_printk", argv[0],
+		   batch_prints_with_more);
 	each_golden("plugin_prints_a_line_whichever_field_is_missing", argv[0],
 		    golden_prints_lacking);
 	once("a_line_lacks_just_what_the_format_lacks", test_lacking);
