@@ -3,7 +3,8 @@
 # Promises about cost, in TSC ticks (about one instruction each in a boot with
 # --icount) and in bytes of perf.data: nothing while nothing records, and less
 # than perf takes for the same from KVM's own events. Ticks are slopes over two
-# lengths of the same loop, so that what is fixed falls out.
+# lengths of the same loop, so that what is fixed falls out. Batches are to be an
+# order of magnitude cheaper than perf's pair.
 
 cd "$(dirname -- "$0")/.." || exit 1
 DATA=$(mktemp -d) || exit 1
@@ -108,6 +109,14 @@ compare_loop() {
 	result "default_takes_120_bytes: $1" "${default#* } > 96 && ${default#* } <= 120" \
 		"bytes an exit: default ${default#* }, kvm_trace:* ${all#* }"
 
+	batch=$(few=$few_batches && recording kvm_trace_batch:vmexits "$1")
+	result "batches_cost_300_ticks: $1" \
+		"${batch% *} > $base && ${batch% *} - $base <= 300" \
+		"ticks an exit: nothing recorded $base, batches ${batch% *}"
+	# A round trip takes a byte for its kind and two times of at least one.
+	result "batches_take_12_bytes: $1" "${batch#* } > 3 && ${batch#* } <= 12" \
+		"bytes an exit: batches ${batch#* }"
+
 	sleep 1
 	idle=$(plain "$1")
 	result "idle_after_recording_costs_nothing: $1" "sqrt(($idle - $base) ^ 2) <= $same" \
@@ -151,12 +160,13 @@ compare_hypercalls() {
 
 modprobe kvm_amd || bail "kvm_amd cannot be loaded"
 echo "TAP version 13"
-echo 1..12
+echo 1..16
 modprobe kvm_trace || bail "kvm_trace cannot be loaded"
 echo lean >$WORDS
 # What is in perf.data but the samples of long loops; it also brings programs and
 # libraries into memory.
 few=$(recorded kvm_trace:vmexit mix $MIX_EXITS $MIX_EXITS) || exit 1
+few_batches=$(recorded kvm_trace_batch:vmexits mix $MIX_EXITS $MIX_EXITS) || exit 1
 compare_loop hypercall
 compare_loop mix
 compare_hypercalls

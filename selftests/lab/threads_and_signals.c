@@ -3,6 +3,7 @@
  * Promise: records stay right and are all there, and no word is of another
  * vCPU or of an earlier round trip, while vCPU threads are moved between CPUs,
  * vCPUs between threads, and threads are stopped and interrupted all the time.
+ * With the argument "batches" those in batches, where nothing else is recorded.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@ struct report {
 	u32 vm;
 	u32 done;
 };
+
+static unsigned int what = REC_OURS;
 
 static void sleep_ns(long ns)
 {
@@ -158,7 +161,7 @@ static void bounced(bool all_words)
 		tap_skip("there is one CPU");
 		return;
 	}
-	recorder_start(&recorder, REC_OURS, RING_MIB);
+	recorder_start(&recorder, what, RING_MIB);
 	make_guests(&run, VCPUS, ROUNDS);
 	for (i = 0; i < VCPUS; i++)
 		pthread_create(&run.vcpus[i].thread, NULL, run_guest, &run.guests[i]);
@@ -224,7 +227,7 @@ static void in_turn(unsigned int nr_vcpus, bool all_words)
 	unsigned int i;
 	struct run run;
 
-	recorder_start(&recorder, REC_OURS, RING_MIB);
+	recorder_start(&recorder, what, RING_MIB);
 	make_guests(&run, nr_vcpus, TURN_ROUNDS);
 	turns.run = &run;
 	for (i = 0; i < nr_vcpus; i++)
@@ -273,21 +276,6 @@ static void run_child(struct report *report)
 	pause();
 }
 
-static u32 vm_of_process(struct recorder *recorder, pid_t pid)
-{
-	const struct trace_sample *sample;
-	struct kvm_trace_vcpu vcpu;
-	size_t i;
-
-	for (i = 0; i < recorder->session.nr_samples; i++) {
-		sample = &recorder->session.samples[i];
-		if (sample_is(sample, "vcpu") && sample->pid == (u32)pid &&
-		    kvm_trace_vcpu_record(&vcpu, sample->raw, sample->size))
-			return vcpu.vm;
-	}
-	return 0;
-}
-
 static void interrupted(bool all_words)
 {
 	struct recorder recorder = {};
@@ -299,7 +287,7 @@ static void interrupted(bool all_words)
 		      -1, 0);
 	if (report == MAP_FAILED)
 		tap_die("memory");
-	recorder_start(&recorder, REC_OURS, RING_MIB);
+	recorder_start(&recorder, what, RING_MIB);
 	fflush(stdout);
 	srand(SEED);
 	child = fork();
@@ -329,7 +317,7 @@ static void interrupted(bool all_words)
 	tap_expect(stops > 10 && signals > 10, "the guests were done too early");
 	tap_expect(!recorder.session.lost, "perf lost %llu samples", recorder.session.lost);
 	for (i = 0; i < VCPUS; i++)
-		expect_vcpu(&recorder, vm_of_process(&recorder, child), i, report->exits[i],
+		expect_vcpu(&recorder, recorder_vm_of(&recorder, child), i, report->exits[i],
 			    ROUNDS, all_words);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -338,17 +326,20 @@ static void interrupted(bool all_words)
 	tap_end();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const char *const words[] = { "lean", "all" };
 	struct slab_count before, after;
 	unsigned int all;
 
 	need_kvm_trace();
+	if (argc > 1 && !strcmp(argv[1], "batches"))
+		what = REC_BATCH;
 	tap_plan(9);
 	slab_count(&before);
 	for (all = 0; all < ARRAY_SIZE(words); all++) {
 		words_set(words[all]);
+		parameter_set("batch_words", words[all]);
 		tap_begin("threads_and_signals: bounced between CPUs each ms, words %s",
 			  words[all]);
 		bounced(all);
@@ -367,5 +358,6 @@ int main(void)
 	slab_expect(&before, &after, LEAK, "all of it");
 	tap_end();
 	words_set("default");
+	parameter_set("batch_words", "lean");
 	return tap_exit();
 }

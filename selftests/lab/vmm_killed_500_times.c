@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Promise: a VMM may be killed at any moment. 500 are, while recording: what
- * was recorded of each is whole and its own, and nothing is left behind.
+ * was recorded of each is whole and its own, and nothing is left behind. With the
+ * argument "batches" so are batches, to the last exit, and 200 are killed.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,8 +21,7 @@
 
 #define WARM_UP		50
 #define KILLS		500
-#define LEAST_RUN	250	/* of them had come into their guest */
-#define LIMIT		(KILLS / 2)
+#define BATCH_KILLS	200
 #define ROUNDS		1000000	/* more than are made */
 #define MAX_RETURNS	20	/* of KVM_RUN, before it is killed */
 #define MAX_DELAY_NS	300000
@@ -42,6 +42,8 @@ static struct {
 	pid_t pid;
 	u32 mark;
 } children[WARM_UP + KILLS];
+
+static unsigned int kills = KILLS;
 
 static void run_vmm(u32 mark, unsigned int *progress)
 {
@@ -90,39 +92,54 @@ static void kill_vmms(unsigned int from, unsigned int count, unsigned int *progr
 	}
 }
 
-/* VMs are numbered in the order in which they are first seen. */
-static void expect_children(const struct vmexit *all, size_t count)
+static u64 exits_of_process(struct recorder *recorder, pid_t pid)
 {
+	struct trace_session *session = &recorder->session;
+	u64 exits = 0;
+	size_t i;
+
+	for (i = 0; i < session->nr_samples; i++)
+		exits += session->samples[i].pid == (u32)pid &&
+			 sample_is(&session->samples[i], "kvm_exit");
+	return exits;
+}
+
+/* VMs are numbered in the order in which they are first seen. */
+static void expect_children(struct recorder *recorder, const struct vmexit *all, size_t count)
+{
+	bool batches = recorder->what & REC_BATCH;
 	struct marked_seen seen;
 	struct vmexit *list;
-	unsigned int child = 0, run = 0;
+	unsigned int child, run = 0;
 	u32 vm, last = 0;
-	size_t i, n;
+	size_t n, total = 0;
+	pid_t pid;
+	u64 exits;
 
-	for (i = 0; i < count; i++) {
-		vm = all[i].r.vm;
-		if (vm <= last)
+	for (child = 0; child < WARM_UP + kills; child++) {
+		pid = children[child].pid;
+		vm = recorder_vm_of(recorder, pid);
+		n = vm ? vmexits_of(all, count, vm, 0, &list) : 0;
+		exits = batches ? exits_of_process(recorder, pid) : 0;
+		tap_expect(!batches || (exits ? n + 1 == exits : !n),
+			   "process %d: %zu round trips of %llu exits", pid, n, exits);
+		total += n;
+		if (!n)
 			continue;
+		tap_expect(vm > last, "vm %u of process %d behind vm %u", vm, pid, last);
 		last = vm;
-		while (child < ARRAY_SIZE(children) &&
-		       children[child].pid != (pid_t)all[i].sample->pid)
-			child++;
-		if (!tap_expect(child < ARRAY_SIZE(children), "vm %u is of process %u, out of turn",
-				vm, all[i].sample->pid))
-			return;
-		n = vmexits_of(all, count, vm, 0, &list);
 		tap_expect(!list[0].r.seq, "vm %u begins with seq %u", vm, list[0].r.seq);
 		expect_whole(list, n, "a killed VMM");
 		marked_expect(list, n, children[child].mark, true, &seen);
-		while (n--)
-			tap_expect(list[n].sample->pid == (u32)children[child].pid,
+		while (!batches && n--)
+			tap_expect(list[n].sample->pid == (u32)pid,
 				   "vm %u has a record of process %u", vm, list[n].sample->pid);
 		free(list);
 		run++;
 	}
-	tap_note("%u of %zu VMMs came into their guest, %zu records", run, ARRAY_SIZE(children),
-		 count);
-	tap_expect(run >= LEAST_RUN, "too few VMMs came into their guest");
+	tap_expect(total == count, "%zu records, of them %zu of our VMMs", count, total);
+	tap_note("%u of %u VMMs came into their guest, %zu records", run, WARM_UP + kills, count);
+	tap_expect(run >= kills / 2, "too few VMMs came into their guest");
 }
 
 static void expect_nobody_pending(void)
@@ -132,15 +149,16 @@ static void expect_nobody_pending(void)
 
 	if (!text)
 		tap_die(PENDING);
-	for (i = 0; i < ARRAY_SIZE(children); i++) {
+	for (i = 0; i < WARM_UP + kills; i++) {
 		snprintf(who, sizeof(who), "(%d)", children[i].pid);
 		tap_expect(!strstr(text, who), "pending still names process %d", children[i].pid);
 	}
 	free(text);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	unsigned int what = REC_OURS;
 	struct slab_count before, after;
 	struct recorder recorder = {};
 	struct vmexit *all;
@@ -149,6 +167,10 @@ int main(void)
 
 	need_kvm_trace();
 	tap_plan(2);
+	if (argc > 1 && !strcmp(argv[1], "batches")) {
+		what = REC_BATCH | REC_KVM_EXIT;
+		kills = BATCH_KILLS;
+	}
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
 	if (progress == MAP_FAILED)
@@ -158,27 +180,29 @@ int main(void)
 	/* Where there is another CPU, the signal may come while the guest runs. */
 	run_on_cpu(1);
 	words_set("all");
+	parameter_set("batch_words", "all");
 	srand(SEED);
-	recorder_start(&recorder, REC_OURS, RING_MIB);
+	recorder_start(&recorder, what, RING_MIB);
 	fflush(stdout);
 	kill_vmms(0, WARM_UP, progress);
 	slab_count(&before);
-	kill_vmms(WARM_UP, KILLS, progress);
+	kill_vmms(WARM_UP, kills, progress);
 	slab_count(&after);
 	recorder_stop(&recorder);
 	count = recorder_vmexits(&recorder, &all);
 
 	tap_begin("vmm_killed_500_times: records are whole");
-	expect_children(all, count);
+	expect_children(&recorder, all, count);
 	tap_expect(!recorder.session.lost, "perf lost %llu samples", recorder.session.lost);
 	expect_nobody_pending();
 	tap_end();
 
 	tap_begin("vmm_killed_500_times: nothing leaks");
-	slab_expect(&before, &after, LIMIT, "500 kills");
+	slab_expect(&before, &after, kills / 2, "all kills");
 	tap_end();
 	recorder_close(&recorder);
 	free(all);
 	words_set("default");
+	parameter_set("batch_words", "lean");
 	return tap_exit();
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batches.h"
 #include "records.h"
 #include "tap.h"
 
@@ -44,6 +45,7 @@ static const struct {
 	{ "kvm", "kvm_halt_poll_ns" },
 	{ PROBE_SYSTEM, PROBE_EVENT },
 	{ "kvm_trace_detail", "hypercall_sub" },
+	{ "kvm_trace_batch", "vmexits" },
 };
 
 static void make_probe(void)
@@ -111,10 +113,35 @@ bool sample_is(const struct trace_sample *sample, const char *event)
 	return !strcmp(sample->event->name, event);
 }
 
+struct vmexits {
+	struct vmexit *list;
+	size_t count, room;
+};
+
+static void add_vmexit(const struct trace_sample *sample,
+		       const struct kvm_trace_batch_reader *reader,
+		       enum kvm_trace_batch_item item, void *arg)
+{
+	struct vmexits *all = arg;
+
+	if (item != KVM_TRACE_BATCH_IS_VMEXIT)
+		return;
+	if (all->count == all->room) {
+		all->room = 2 * all->room + 1;
+		all->list = realloc(all->list, all->room * sizeof(*all->list));
+		if (!all->list)
+			tap_die("memory");
+	}
+	all->list[all->count++] = (struct vmexit){ sample, reader->vmexit };
+}
+
 /**
  * recorder_vmexits() - all vmexit records, in the order of time
  * @recorder: after recorder_stop()
  * @list: set to an array for free()
+ *
+ * With REC_BATCH alone they are those in batches, in the order of vm, vcpu and seq,
+ * and their sample is the batch.
  *
  * Return: number of records.
  */
@@ -122,8 +149,14 @@ size_t recorder_vmexits(struct recorder *recorder, struct vmexit **list)
 {
 	struct trace_session *session = &recorder->session;
 	const struct trace_sample *sample;
+	struct vmexits batched = {};
 	size_t i, n = 0;
 
+	if ((recorder->what & (REC_BATCH | REC_VMEXIT)) == REC_BATCH) {
+		batches_each(session, add_vmexit, &batched);
+		*list = batched.list;
+		return batched.count;
+	}
 	*list = calloc(session->nr_samples + 1, sizeof(**list));
 	if (!*list)
 		tap_die("memory");
@@ -138,9 +171,53 @@ size_t recorder_vmexits(struct recorder *recorder, struct vmexit **list)
 	return n;
 }
 
+/* The VM that is looked for: by its name if it has one. */
+struct wanted_vm {
+	char name[32];
+	u32 pid, number;
+};
+
+static void look_at_vcpu(const struct kvm_trace_vcpu *vcpu, struct wanted_vm *wanted)
+{
+	bool is = vcpu->vmm_pid == wanted->pid;
+
+	if (wanted->name[0])
+		is = vcpu->name.len == strlen(wanted->name) &&
+		     !memcmp(vcpu->name.at, wanted->name, vcpu->name.len);
+	if (is)
+		wanted->number = vcpu->vm;
+}
+
+static void look_at_item(const struct trace_sample *sample,
+			 const struct kvm_trace_batch_reader *reader,
+			 enum kvm_trace_batch_item item, void *arg)
+{
+	(void)sample;
+	if (item == KVM_TRACE_BATCH_IS_VCPU)
+		look_at_vcpu(&reader->vcpu, arg);
+}
+
+static u32 find_vm(struct recorder *recorder, struct wanted_vm *wanted)
+{
+	struct trace_session *session = &recorder->session;
+	const struct trace_sample *sample;
+	struct kvm_trace_vcpu vcpu;
+	size_t i;
+
+	for (i = 0; i < session->nr_samples; i++) {
+		sample = &session->samples[i];
+		if (sample_is(sample, "vcpu") &&
+		    kvm_trace_vcpu_record(&vcpu, sample->raw, sample->size))
+			look_at_vcpu(&vcpu, wanted);
+	}
+	if (recorder->what & REC_BATCH)
+		batches_each(session, look_at_item, wanted);
+	return wanted->number;
+}
+
 /**
  * recorder_vm() - number of a VM of this process
- * @recorder: after recorder_stop(), with REC_VCPU
+ * @recorder: after recorder_stop(), with REC_VCPU or REC_BATCH
  * @vm: VM
  *
  * Return: the number in records of the VM that a vcpu record says is @vm
@@ -148,22 +225,24 @@ size_t recorder_vmexits(struct recorder *recorder, struct vmexit **list)
  */
 u32 recorder_vm(struct recorder *recorder, const struct vm *vm)
 {
-	struct trace_session *session = &recorder->session;
-	const struct trace_sample *sample;
-	struct kvm_trace_vcpu vcpu;
-	char name[32];
-	u32 number = 0;
-	size_t i;
+	struct wanted_vm wanted = {};
 
-	snprintf(name, sizeof(name), "%d-%d", getpid(), vm->fd);
-	for (i = 0; i < session->nr_samples; i++) {
-		sample = &session->samples[i];
-		if (sample_is(sample, "vcpu") &&
-		    kvm_trace_vcpu_record(&vcpu, sample->raw, sample->size) &&
-		    vcpu.name.len == strlen(name) && !memcmp(vcpu.name.at, name, vcpu.name.len))
-			number = vcpu.vm;
-	}
-	return number;
+	snprintf(wanted.name, sizeof(wanted.name), "%d-%d", getpid(), vm->fd);
+	return find_vm(recorder, &wanted);
+}
+
+/**
+ * recorder_vm_of() - number of the VM of another process
+ * @recorder: after recorder_stop(), with REC_VCPU or REC_BATCH
+ * @pid: process that has created a VM
+ *
+ * Return: the number in records of its last VM; 0 if no vcpu record tells of one.
+ */
+u32 recorder_vm_of(struct recorder *recorder, int pid)
+{
+	struct wanted_vm wanted = { .pid = pid };
+
+	return find_vm(recorder, &wanted);
 }
 
 static int by_seq(const void *a, const void *b)

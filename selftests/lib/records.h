@@ -29,8 +29,9 @@
 #define REC_PATH	(REC_OURS | REC_KVM_PATH)
 /* While it is recorded, the module reads guest memory. */
 #define REC_HYPERCALL_SUB 0x1000000
+#define REC_BATCH	0x2000000
 
-#define REC_EVENTS	25
+#define REC_EVENTS	26
 
 struct recorder {
 	unsigned int what;
@@ -64,6 +65,7 @@ size_t hypercall_subs_of(const struct hypercall_sub *list, size_t count, u32 seq
 			 const struct hypercall_sub **first);
 bool sample_is(const struct trace_sample *sample, const char *event);
 u32 recorder_vm(struct recorder *recorder, const struct vm *vm);
+u32 recorder_vm_of(struct recorder *recorder, int pid);
 size_t vmexits_of(const struct vmexit *list, size_t count, u32 vm, u32 vcpu, struct vmexit **some);
 void expect_whole(const struct vmexit *list, size_t count, const char *what);
 

@@ -251,7 +251,7 @@ const u8 *trace_data(const struct trace_sample *sample, const char *name, u32 *s
 	return offset + *size <= sample->size ? sample->raw + offset : NULL;
 }
 
-static int open_event(const struct trace_event *event, int cpu)
+static int open_event(const struct trace_event *event, int tid, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -263,20 +263,11 @@ static int open_event(const struct trace_event *event, int cpu)
 		.wakeup_watermark = 1 << 30,	/* nobody sleeps on the ring */
 	};
 
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/**
- * trace_try_open() - record events on all CPUs, from the first moment on
- * @session: filled in
- * @events: from trace_event_find(); they must outlive the session
- * @nr_events: number of @events
- * @ring_mib: size of each CPU's ring, a power of 2
- *
- * Return: 0, or a negative errno of perf_event_open().
- */
-int trace_try_open(struct trace_session *session, struct trace_event **events,
-		   unsigned int nr_events, size_t ring_mib)
+static int open_session(struct trace_session *session, struct trace_event **events,
+			unsigned int nr_events, int tid, size_t ring_mib)
 {
 	unsigned int cpu, i;
 	int *fds, err;
@@ -293,7 +284,7 @@ int trace_try_open(struct trace_session *session, struct trace_event **events,
 	for (cpu = 0; cpu < session->nr_cpus; cpu++) {
 		fds = session->fds + cpu * nr_events;
 		for (i = 0; i < nr_events; i++) {
-			fds[i] = open_event(events[i], cpu);
+			fds[i] = open_event(events[i], tid, cpu);
 			if (fds[i] < 0) {
 				err = -errno;
 				trace_close(session);
@@ -313,6 +304,21 @@ int trace_try_open(struct trace_session *session, struct trace_event **events,
 }
 
 /**
+ * trace_try_open() - record events on all CPUs, from the first moment on
+ * @session: filled in
+ * @events: from trace_event_find(); they must outlive the session
+ * @nr_events: number of @events
+ * @ring_mib: size of each CPU's ring, a power of 2
+ *
+ * Return: 0, or a negative errno of perf_event_open().
+ */
+int trace_try_open(struct trace_session *session, struct trace_event **events,
+		   unsigned int nr_events, size_t ring_mib)
+{
+	return open_session(session, events, nr_events, -1, ring_mib);
+}
+
+/**
  * trace_open() - trace_try_open() that must succeed
  * @session: filled in
  * @events: from trace_event_find(); they must outlive the session
@@ -325,6 +331,23 @@ void trace_open(struct trace_session *session, struct trace_event **events,
 	errno = -trace_try_open(session, events, nr_events, ring_mib);
 	if (errno)
 		tap_die("perf_event_open of %s:%s", events[0]->system, events[0]->name);
+}
+
+/**
+ * trace_open_thread() - record events of one thread, on whatever CPU
+ * @session: filled in
+ * @events: from trace_event_find(); they must outlive the session
+ * @nr_events: number of @events
+ * @tid: the thread
+ * @ring_mib: size of each CPU's ring, a power of 2
+ */
+void trace_open_thread(struct trace_session *session, struct trace_event **events,
+		       unsigned int nr_events, int tid, size_t ring_mib)
+{
+	errno = -open_session(session, events, nr_events, tid, ring_mib);
+	if (errno)
+		tap_die("perf_event_open of %s:%s of thread %d", events[0]->system,
+			events[0]->name, tid);
 }
 
 /**
@@ -367,6 +390,7 @@ static void add_sample(struct trace_session *session, const struct sample_layout
 	sample = &session->samples[session->nr_samples++];
 	*sample = (struct trace_sample){
 		.time = in->time, .cpu = in->cpu, .pid = in->pid, .tid = in->tid,
+		.misc = in->header.misc,
 		.event = session->events[i], .raw = raw, .size = in->raw_size,
 	};
 }

@@ -32,6 +32,7 @@ struct trace_event {
 struct trace_sample {
 	u64 time;
 	u32 cpu, pid, tid;
+	u16 misc;		/* PERF_RECORD_MISC_* */
 	const struct trace_event *event;
 	const u8 *raw;
 	u32 size;
@@ -58,6 +59,8 @@ int trace_try_open(struct trace_session *session, struct trace_event **events,
 		   unsigned int nr_events, size_t ring_mib);
 void trace_open(struct trace_session *session, struct trace_event **events,
 		unsigned int nr_events, size_t ring_mib);
+void trace_open_thread(struct trace_session *session, struct trace_event **events,
+		       unsigned int nr_events, int tid, size_t ring_mib);
 void trace_stop(struct trace_session *session);
 void trace_read(struct trace_session *session);
 void trace_forget(struct trace_session *session);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Promise: VMs come and go while only batches are recorded, and leave nothing
+ * behind. 1,000 are made, run and destroyed, 8 at a time: of each, batches have
+ * every exit; no cache keeps an object for each of them, and the module goes when
+ * the recording has.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "batches.h"
+#include "module.h"
+#include "records.h"
+#include "slab.h"
+#include "tap.h"
+
+#define VMS		1000
+#define WARM_UP		50
+#define LIMIT		(VMS / 2)
+#define ROUNDS		20
+#define RING_MIB	16
+#define ALIVE		8	/* at one time */
+#define TRIES		50	/* of 100 ms, to unload the module */
+
+static u64 exits_of[WARM_UP + VMS];
+
+static void run_vms(unsigned int from, unsigned int count)
+{
+	struct vcpu vcpus[ALIVE];
+	struct vm vms[ALIVE];
+	unsigned int i, slot;
+
+	for (i = 0; i < count + ALIVE; i++) {
+		slot = i % ALIVE;
+		if (i >= ALIVE) {
+			vcpu_destroy(&vcpus[slot]);
+			vm_destroy(&vms[slot]);
+		}
+		if (i >= count)
+			continue;
+		vm_create(&vms[slot], 1, 0);
+		vcpu_create(&vms[slot], &vcpus[slot], i % 300);
+		guest_load(&vcpus[slot], KIND_BIT(KIND_pio_out) | KIND_BIT(KIND_cpuid), ROUNDS);
+		guest_run(&vcpus[slot]);
+		exits_of[from + i] = vcpu_stat(&vcpus[slot], "exits");
+	}
+}
+
+static void expect_all(struct trace_session *session)
+{
+	const struct batch_tally *t;
+	struct batch_tallies tallies;
+	size_t i;
+
+	batches_tally(session, &tallies);
+	tap_expect(tallies.count == WARM_UP + VMS, "batches of %zu VMs of %u", tallies.count,
+		   WARM_UP + VMS);
+	for (i = 0; i < tallies.count && i < WARM_UP + VMS; i++) {
+		t = &tallies.list[i];
+		tap_expect(t->trips + 1 == exits_of[i] && !t->first_seq && !t->missing,
+			   "VM %zu: %llu round trips from seq %u, %llu missing, of %llu exits", i,
+			   t->trips, t->first_seq, t->missing, exits_of[i]);
+		tap_expect(t->pid == (u32)getpid(), "VM %zu is of process %u", i, t->pid);
+	}
+	tap_expect(!session->lost, "perf lost %llu samples", session->lost);
+	batches_free(&tallies);
+}
+
+int main(void)
+{
+	struct slab_count before, after;
+	struct recorder recorder = {};
+	unsigned int i;
+
+	need_kvm_trace();
+	tap_plan(3);
+	recorder_start(&recorder, REC_BATCH, RING_MIB);
+	run_vms(0, WARM_UP);
+	slab_count(&before);
+	klog_mark();
+	run_vms(WARM_UP, VMS);
+	slab_count(&after);
+	recorder_stop(&recorder);
+
+	tap_begin("batches_of_1000_vms: every exit of each");
+	expect_all(&recorder.session);
+	tap_end();
+
+	tap_begin("batches_of_1000_vms: nothing leaks");
+	slab_expect(&before, &after, LIMIT, "1,000 VMs");
+	tap_end();
+
+	tap_begin("batches_of_1000_vms: the module goes");
+	recorder_close(&recorder);
+	for (i = 0; i < TRIES && run("modprobe -r kvm_trace 2>/dev/null"); i++)
+		usleep(100000);
+	tap_expect(i < TRIES, "the module cannot be unloaded");
+	tap_expect(!klog_has("WARNING") && !klog_has("BUG") && !klog_has("Objects remaining"),
+		   "the kernel complains");
+	tap_end();
+	need_kvm_trace();
+	return tap_exit();
+}

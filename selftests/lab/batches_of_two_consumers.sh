@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Promises: ftrace gets every round trip in batches, to the last when it leaves, also
+# while perf records them too, of all CPUs and of a process, and is killed; and then
+# nothing holds the module.
+
+cd "$(dirname -- "$0")/.." || exit 1
+TRACING=/sys/kernel/tracing
+EVENTS=$TRACING/events/kvm_trace_batch
+DATA=$(mktemp -d) || exit 1
+trap 'rm -rf "$DATA"' EXIT
+number=0
+failed=0
+
+# result NAME EXPECTED FOUND
+result() {
+	number=$((number + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $number $1"
+	else
+		echo "not ok $number $1"
+		failed=$((failed + 1))
+	fi
+	echo "# expected $2, found $3"
+}
+
+# counted: round trips that microvm tells of; the last one of a VM stays open.
+counted() {
+	sed -n 's/^total exits=\([0-9]*\) .*/\1/p' | awk '{ print $1 - 1 }'
+}
+
+run() {
+	vmm/microvm --kinds cpuid,pio_out,hlt --count 500 | counted
+}
+
+# in_ftrace: round trips in all batches of the buffer, which is emptied.
+in_ftrace() {
+	sed -n 's/.* vmexits: .* count \([0-9]*\) from seq .*/\1/p' $TRACING/trace |
+		awk '{ sum += $1 } END { print sum + 0 }'
+	echo >$TRACING/trace
+}
+
+modprobe kvm_trace
+echo TAP version 13
+echo 1..3
+echo 16384 >$TRACING/buffer_size_kb
+
+echo 1 >$EVENTS/enable
+exits=$(($(run) + $(run)))
+echo 0 >$EVENTS/enable
+result ftrace_gets_all_round_trips $exits "$(in_ftrace)"
+
+echo 1 >$EVENTS/enable
+perf record -q -a -e kvm_trace_batch:vmexits -o "$DATA/perf.data" 2>/dev/null &
+perf=$!
+while ! [ -s "$DATA/perf.data" ]; do sleep 0.1; done
+exits=$(run)
+kill -KILL $perf
+wait $perf 2>/dev/null
+perf record -q -e kvm_trace_batch:vmexits -o "$DATA/process.data" -- \
+	vmm/microvm --kinds cpuid,hlt --count 300 >"$DATA/out" 2>/dev/null &
+perf=$!
+while ! [ -s "$DATA/out" ] && kill -0 $perf; do sleep 0.1; done 2>/dev/null
+kill -KILL $perf
+wait $perf 2>/dev/null
+exits=$((exits + $(counted <"$DATA/out") + $(run)))
+echo 0 >$EVENTS/enable
+result ftrace_gets_all_when_perf_is_killed $exits "$(in_ftrace)"
+
+# What a killed perf had open goes after it.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	modprobe -r kvm_trace 2>/dev/null && break
+	sleep 1
+done
+left=$(grep -c '^kvm_trace_buffer ' /proc/slabinfo)
+[ ! -d /sys/module/kvm_trace ] || left="the module"
+result nothing_is_left 0 "$left"
+modprobe kvm_trace
+[ $failed -eq 0 ]
