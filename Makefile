@@ -48,9 +48,12 @@ demo:
 check:
 	scripts/check
 
+bench:
+	scripts/bench
+
 clean:
 	$(MAKE) -C perf-plugins clean
 	$(MAKE) -C selftests clean
 	if test -e $(KDIR)/Makefile; then $(KBUILD) clean; fi
 
-.PHONY: all headers modules tools selftests install modules_install uninstall demo check clean
+.PHONY: all headers modules tools selftests install modules_install uninstall demo check bench clean

@@ -25,7 +25,7 @@ sources() {
 echo 'TAP version 13'
 
 # Text files that cannot hold a comment are data.
-sources '' | grep -v -E '^(LICENSE|CODEOWNERS|selftests/host/golden/|selftests/.*\.(bin|txt|data)$)' |
+sources '' | grep -v -E '^(LICENSE|CODEOWNERS|selftests/host/golden(-batches)?/|selftests/.*\.(bin|txt|data)$)' |
 	xargs -d '\n' grep -L 'SPDX-License-Identifier: GPL-2.0' >"$log"
 result every_file_has_a_license_tag "$log"
 
@@ -52,11 +52,13 @@ checkpatch() {
 }
 {
 	sources '^(kvm-trace|include)/.*\.[ch]$' |
-		grep -v -E '^kvm-trace/events(_detail)?\.h$|_hyperv\.h$' | checkpatch NONE
+		grep -v -E '^kvm-trace/events(_detail|_batch)?\.h$|_hyperv\.h$' | checkpatch NONE
 	sources '^include/kvm_trace/hypercalls_hyperv\.h$' | checkpatch CAMELCASE
-	sources '^(kvm-trace/events(_detail)?|selftests/modules/fake_kvm)\.h$' | checkpatch $EVENTS
-	sources '^(perf-plugins|scripts|selftests)/.*\.[ch]$' | grep -v '^selftests/modules/fake_kvm\.h$' |
-		checkpatch $USERSPACE
+	sources '^(kvm-trace/events(_detail|_batch)?|selftests/modules/fake_kvm)\.h$' | checkpatch $EVENTS
+	sources '^(perf-plugins|scripts|selftests)/.*\.[ch]$' |
+		grep -v -E '^selftests/(modules/fake_kvm\.h|host/fuzz_.*)$' | checkpatch $USERSPACE
+	# libFuzzer's name for what it calls.
+	sources '^selftests/host/fuzz_.*\.c$' | checkpatch $USERSPACE,CAMELCASE
 } >"$log"
 result checkpatch_is_clean "$log"
 

@@ -152,7 +152,7 @@ qemu_start() {
 		-L "$ROOT/usr/share/qemu" -L "$ROOT/usr/share/seabios" \
 		-run-with exit-with-parent=on \
 		-nodefaults -no-user-config -display none -no-reboot -machine q35 \
-		$(accelerator "$2" "$5") -smp "$3" -m "$4" \
+		$(accelerator "$2" "$5") -smp "$3" -m "$4" ${plugin:+-plugin "$plugin"} \
 		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$1" 2)" -initrd "$initrd" \
 		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off no5lvl" \
 		-serial "file:$run/console" \

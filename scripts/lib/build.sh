@@ -99,3 +99,12 @@ snapshot() {
 	cp -a --reflink=auto "$layer" "$1"
 	flock -u 8
 }
+
+# add_files LAYER KERNEL DIRECTORY: lays the files of a directory over those of a
+# private layer, as links where that can be done.
+add_files() {
+	cp -al "$3/." "$1/" 2>/dev/null || cp -a "$3/." "$1/" || die "cannot lay the files of $3 over the root"
+	release=$(kernel_field "$2" 2)
+	[ ! -d "$3/usr/lib/modules/$release/updates" ] || in_root build "$1" '' depmod -o /mnt "$release" ||
+		die "depmod failed on the modules of $3"
+}

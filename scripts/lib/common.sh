@@ -42,6 +42,15 @@ need_number() {
 	fi
 }
 
+# need_share OPTION DIRECTORY: makes it and prints its full name.
+need_share() {
+	case $2 in
+	*[,:]*) die "$1 $2: QEMU cannot share a directory with a comma or colon in its name" ;;
+	esac
+	mkdir -p "$2" 2>/dev/null || die "$1 $2: cannot make that directory"
+	(CDPATH='' cd -- "$2" && pwd -P)
+}
+
 # need_space DIRECTORY MEGABYTES WHAT
 need_space() {
 	free=$(df -Pm -- "$1" | awk 'NR == 2 { print $4 }')

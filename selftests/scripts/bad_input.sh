@@ -35,6 +35,9 @@ refuses lab_with_no_timeout "--timeout '0'" scripts/lab run --timeout 0 -- true
 refuses lab_with_out_that_is_a_file "--out directory" scripts/lab run --out Makefile -- true
 refuses lab_with_out_that_qemu_cannot_share "--out comma" scripts/lab run --out "$tap_work/a,b" -- true
 ok nothing_is_made_for_a_refused_out test ! -e "$tap_work/a,b"
+refuses lab_with_added_files_that_are_missing "--add /dev/null usr" scripts/lab run --add /dev/null -- true
+refuses lab_with_a_plugin_that_is_missing "--plugin /no/such cannot read" scripts/lab run --plugin /no/such,out=x -- true
+refuses lab_with_vmx_and_a_plugin "--plugin Bochs" scripts/lab run --cpu vmx --plugin /no/such -- true
 refuses lab_in_a_cache_that_cannot_be_made "/dev/null/x KVM_TRACE_CACHE" \
 	env KVM_TRACE_CACHE=/dev/null/x scripts/lab setup
 
@@ -55,6 +58,13 @@ ok nothing_is_left_of_a_refused_set_up test ! -e "$tap_work/cache"
 
 refuses check_with_an_unknown_option "'--frobnicate' --help" scripts/check --frobnicate
 refuses check_with_two_patterns "pattern --help" scripts/check a b
+refuses bench_with_an_unknown_option "'--frobnicate' --help" scripts/bench --frobnicate
+refuses bench_with_an_option_without_value "--out value" scripts/bench --out
+refuses bench_with_an_unknown_group "'frobnicate' kvm_trace" scripts/bench frobnicate
+refuses bench_with_an_unknown_kernel "'5.4' 6.12" scripts/bench --kernel 5.4
+refuses bench_with_an_unknown_loop "'frobnicate' hypercall" scripts/bench --loops 'mix frobnicate'
+refuses bench_with_no_loop "--loops hypercall" scripts/bench --loops ''
+refuses bench_with_out_that_is_a_file "--out directory" scripts/bench --out Makefile
 refuses demo_with_an_unknown_option "'--frobnicate' --help" scripts/demo --frobnicate
 refuses guest_with_an_unknown_option "'--frobnicate' --help" scripts/guest --frobnicate
 refuses guest_with_an_option_without_value "--smp value" scripts/guest --smp
