@@ -48,17 +48,19 @@ initrd() {
 	echo "$file"
 }
 
-# accelerator CPU ICOUNT: QEMU's options for the virtual CPUs of L1. Emulation,
-# unless this machine's KVM can run the hypervisor in question as a guest. One
+# accelerator CPU PT ICOUNT: QEMU's options for the virtual CPUs of L1. Emulation,
+# unless this machine's KVM can run the hypervisor in question as a guest. With Intel
+# PT, level is that of a CPU which has it, or Linux does not look for it. One
 # thread for all CPUs: with one for each, a CPU may go on with a translation of
 # code that another one has just patched, as Linux does for every static key, and
 # then L1 or its guests die once in a while.
 accelerator() {
 	case $1 in
 	svm) module=kvm_amd model=EPYC,+la57 ;;
+	intel) module=none model=Skylake-Client ;;
 	esac
 	nested=$(cat "/sys/module/$module/parameters/nested" 2>/dev/null || :)
-	if [ -z "$2" ] && [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+	if [ -z "$2$3" ] && [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
 		case $nested in
 		1 | Y)
 			echo '-accel kvm -cpu host'
@@ -66,7 +68,7 @@ accelerator() {
 			;;
 		esac
 	fi
-	echo "-accel tcg,thread=single -cpu $model${2:+ -icount shift=0,sleep=off}"
+	echo "-accel tcg,thread=single -cpu $model${2:+,level=0x1f}${3:+ -icount shift=0,sleep=off}"
 }
 
 quote() {
@@ -110,10 +112,10 @@ show_console() {
 		-e '^0*i\[ *\]' -e '^=*$' "$run/emulator" >&2 || :
 }
 
-# boot KERNEL CPU SMP MEM ICOUNT TIMEOUT OUT COMMAND...: exits with its status.
+# boot KERNEL CPU PT SMP MEM ICOUNT TIMEOUT OUT COMMAND...: exits with its status.
 boot() {
-	kernel=$1 cpu=$2 smp=$3 mem=$4 icount=$5 limit=$6 out=$7
-	shift 7
+	kernel=$1 cpu=$2 pt=$3 smp=$4 mem=$5 icount=$6 limit=$7 out=$8
+	shift 8
 	{
 		echo '#!/bin/sh'
 		echo "cd /kvm-trace && exec $(quote "$@")"
@@ -126,7 +128,7 @@ boot() {
 	reader=$!
 	case $cpu in
 	vmx) bochs_start "$kernel" "$smp" "$mem" "$out" ;;
-	svm) qemu_start "$kernel" "$cpu" "$smp" "$mem" "$icount" "$out" ;;
+	*) qemu_start "$kernel" "$cpu" "$pt" "$smp" "$mem" "$icount" "$out" ;;
 	esac
 	watch_time "$limit" $emulator >/dev/null 2>&1 </dev/null 4>&- &
 	watcher=$!
@@ -141,10 +143,23 @@ boot() {
 	judge
 }
 
-# qemu_start KERNEL CPU SMP MEM ICOUNT OUT: leaves QEMU running, $emulator is its process.
+# pt_plugin PT OUT: the plugin that emulates Intel PT, and its arguments.
+pt_plugin() {
+	printf '%s' "$run/layer/kvm-trace/selftests/pt-emu/qemu/pt.so,dir=$2"
+	[ "$1" = default ] || printf '%s' ",$1" | sed 's/,/,option=/g'
+}
+
+# pt_clock: perf matches a trace with other events by the time stamp counter, so Linux
+# must know its frequency. It measures it wrong while this machine has other work.
+pt_clock() {
+	echo "tsc_early_khz=$("$run/layer/kvm-trace/selftests/pt-emu/qemu/tsc_khz")"
+}
+
+# qemu_start KERNEL CPU PT SMP MEM ICOUNT OUT: leaves QEMU running, $emulator is its process.
 qemu_start() {
 	initrd=$(initrd "$1")
-	[ -n "$6" ] || mkdir "$run/out"
+	shared=${7:-$run/out}
+	[ -n "$7" ] || mkdir "$shared"
 	lib=$ROOT/usr/lib/x86_64-linux-gnu
 	# shellcheck disable=SC2046
 	QEMU_MODULE_DIR=$lib/qemu "$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$lib" \
@@ -152,16 +167,17 @@ qemu_start() {
 		-L "$ROOT/usr/share/qemu" -L "$ROOT/usr/share/seabios" \
 		-run-with exit-with-parent=on \
 		-nodefaults -no-user-config -display none -no-reboot -machine q35 \
-		$(accelerator "$2" "$5") -smp "$3" -m "$4" ${plugin:+-plugin "$plugin"} \
+		$(accelerator "$2" "$3" "$6") -smp "$4" -m "$5" \
+		${3:+-plugin "$(pt_plugin "$3" "$shared")"} ${plugin:+-plugin "$plugin"} \
 		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$1" 2)" -initrd "$initrd" \
-		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off no5lvl" \
+		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off no5lvl${3:+ $(pt_clock)}" \
 		-serial "file:$run/console" \
 		-chardev "file,id=monitor,path=/dev/null,input-path=$run/monitor" -object monitor-hmp,id=hmp,chardev=monitor \
 		-fsdev "local,id=root,path=$ROOT,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=layer,path=$run/layer,security_model=none,readonly=on" \
 		-device virtio-9p-pci,fsdev=layer,mount_tag=layer \
-		-fsdev "local,id=out,path=${6:-$run/out},security_model=none" \
+		-fsdev "local,id=out,path=$shared,security_model=none" \
 		-device virtio-9p-pci,fsdev=out,mount_tag=out \
 		-device virtio-serial-pci \
 		-chardev "file,id=output,path=$run/output" -device virtserialport,chardev=output,name=output \

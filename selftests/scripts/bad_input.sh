@@ -24,9 +24,9 @@ refuses lab_without_a_command "command --" scripts/lab run
 refuses lab_with_an_option_without_value "--smp value" scripts/lab run --smp
 refuses lab_with_an_unknown_kernel "'5.4' 6.12" scripts/lab run --kernel 5.4 -- true
 refuses lab_with_an_unknown_cpu "'z80' svm vmx" scripts/lab run --cpu z80 -- true
+refuses lab_with_a_log_of_pt_and_no_directory "--pt=no-mtc,log --out" scripts/lab run --pt=no-mtc,log -- true
 refuses lab_with_vmx_and_many_cpus "--smp 5 vmx" scripts/lab run --cpu vmx --smp 5 -- true
 refuses lab_with_vmx_and_much_memory "--mem 4096 vmx" scripts/lab run --cpu vmx --mem 4096 -- true
-refuses lab_with_pt "--pt" scripts/lab run --pt -- true
 for value in 0 65 -1 x '' 99999999999999999999; do
 	refuses "lab_with_smp_'$value'" "--smp 64" scripts/lab run --smp "$value" -- true
 done
