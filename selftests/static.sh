@@ -56,9 +56,11 @@ checkpatch() {
 	sources '^include/kvm_trace/hypercalls_hyperv\.h$' | checkpatch CAMELCASE
 	sources '^(kvm-trace/events(_detail|_batch)?|selftests/modules/fake_kvm)\.h$' | checkpatch $EVENTS
 	sources '^(perf-plugins|scripts|selftests)/.*\.[ch]$' |
-		grep -v -E '^selftests/(modules/fake_kvm\.h|host/fuzz_.*)$' | checkpatch $USERSPACE
-	# libFuzzer's name for what it calls.
-	sources '^selftests/host/fuzz_.*\.c$' | checkpatch $USERSPACE,CAMELCASE
+		grep -v -E '^selftests/(modules/fake_kvm\.h|host/fuzz_.*|pt-emu/bochs/.*)$' |
+		checkpatch $USERSPACE
+	# libFuzzer's name for what it calls, and Bochs' own names.
+	sources '^selftests/(host/fuzz_.*\.c|pt-emu/bochs/.*\.(h|cc))$' |
+		checkpatch $USERSPACE,CAMELCASE
 } >"$log"
 result checkpatch_is_clean "$log"
 

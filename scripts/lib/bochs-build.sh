@@ -3,8 +3,13 @@
 # Builds Bochs, the emulator that has Intel VMX, from Debian's source, into the
 # cache. What boots with it is in bochs.sh.
 
+# The emulated Intel PT that is built into it.
+PT_SOURCE=$TOP/selftests/pt-emu
+
 # Trees that make it differently may share a cache.
-BOCHS=$CACHE/bochs-$(cksum <"$SCRIPTS/lib/bochs-build.sh" | cut -d' ' -f1)
+BOCHS=$CACHE/bochs-$(cat "$SCRIPTS/lib/bochs-build.sh" "$PT_SOURCE"/bochs/* "$PT_SOURCE"/core/*.[ch] \
+	"$PT_SOURCE"/options.[ch] "$PT_SOURCE"/log/log.h \
+	"$PT_SOURCE"/log/write.[ch] "$PT_SOURCE"/log/code.[ch] | cksum | cut -d' ' -f1)
 BOCHS_MB=500
 
 # With the handler of show-ips, a signal, one boot in four hung on a lock of the log.
@@ -28,6 +33,7 @@ bochs_options() {
 	--enable-cpu-level=6
 	--enable-evex
 	--enable-fpu
+	--enable-instrumentation=instrument/pt
 	--enable-large-ramfile
 	--enable-long-phy-address
 	--enable-pci
@@ -50,7 +56,42 @@ bochs_patch() {
 		's/size);$/BX_MIN(size, BX_MEM_THIS block_size - offset % BX_MEM_THIS block_size));/' || return
 	# External interrupts end a guest whatever its RFLAGS.IF. VM entry masks them as
 	# if RFLAGS were the host's, since it loads RFLAGS first.
-	change "$1/cpu/vmx.cc" '^  BX_CPU_THIS_PTR in_vmx_guest = true;$' 's/$/ handleInterruptMaskChange();/'
+	change "$1/cpu/vmx.cc" '^  BX_CPU_THIS_PTR in_vmx_guest = true;$' 's/$/ handleInterruptMaskChange();/' || return
+	# With more CPUs than one, a handler's first instruction has to be where a fault or
+	# VM exit before its end returns to, as cpu_loop() does it for one.
+	change "$1/main.cc" '^          BX_CPU(processor)->icount++;$' \
+		's/$/ BX_CPU(processor)->prev_rip = BX_CPU(processor)->gen_reg[BX_64BIT_REG_RIP].rrx;/' || return
+	# Linux reads fixed counters, which have bit 30, once the PMU looks whole.
+	change "$1/cpu/proc_ctrl.cc" '^    if ((ECX & 0x7fffffff) >= 18)$' 's/0x7fffffff/0x3fffffff/'
+}
+
+# bochs_pt SOURCE: puts the emulated Intel PT into it; instrument.h has the hooks.
+bochs_pt() {
+	mkdir "$1/instrument/pt"
+	cp -R "$PT_SOURCE"/bochs/* "$PT_SOURCE"/options.[ch] "$PT_SOURCE/core" "$PT_SOURCE/log" "$1/instrument/pt"
+	change "$1/cpu/proc_ctrl.cc" '^  BX_CPU_THIS_PTR cpuid->get_cpuid_leaf(EAX, ECX, &leaf);$' \
+		's/$/ PT_CPUID(EAX, ECX, \&leaf);/' || return
+	change "$1/cpu/msr.cc" '^    if (! msr_desc\[index\]) return handle_unknown_rdmsr(index, msr);$' \
+		's/^/    PT_RDMSR(index, msr);/' || return
+	change "$1/cpu/vmx.h" '(VMX_MISC_PREEMPTION_TIMER_RATE |' 's/RATE |/RATE | PT_VMX_MISC |/' || return
+	change "$1/cpu/vmcs.cc" '^    case VMCS_64BIT_GUEST_LINK_POINTER:$' \
+		's/^/case VMCS_64BIT_GUEST_IA32_RTIT_CTL: case VMCS_64BIT_GUEST_IA32_RTIT_CTL_HI: return pt_has_vmx();/' || return
+	change "$1/cpu/vmcs.cc" '^  cap->vmx_vmexec_ctrl2_supported_bits = 0;$' 's/0;/PT_SECONDARY_CONTROLS;/' || return
+	change "$1/cpu/vmcs.cc" 'VMX_VMEXIT_CTRL1_INTA_ON_VMEXIT | VMX_VMEXIT_CTRL1_SAVE_DBG_CTRLS;$' \
+		's/;$/ | PT_EXIT_CONTROLS;/' || return
+	change "$1/cpu/vmcs.cc" 'vmx_vmentry_ctrl_supported_bits = VMX_VMENTRY_CTRL1_LOAD_DBG_CTRLS |$' \
+		's/$/ PT_ENTRY_CONTROLS |/' || return
+	change "$1/cpu/vmx.cc" '^  bool vmlaunch = false;$' 's/$/ PT_VMLAUNCH();/' || return
+	change "$1/cpu/vmx.cc" '^  vm->vmentry_interr_info = VMread32(VMCS_32BIT_CONTROL_VMENTRY_INTERRUPTION_INFO);$' \
+		's/^/  PT_CHECK_CONTROLS();/' || return
+	change "$1/cpu/vmx.cc" '^  guest.tmpDR6 = (Bit32u) VMread_natural(VMCS_GUEST_PENDING_DBG_EXCEPTIONS);$' \
+		's/^/  PT_CHECK_GUEST();/' || return
+	change "$1/cpu/vmx.cc" '^  VMenterInjectEvents();$' 's/^/  PT_VMENTRY();/' || return
+	change "$1/cpu/vmx.cc" '^    BX_CPU_THIS_PTR in_vmx = true;$' 's/$/ PT_VMX_OPERATION(true);/' || return
+	change "$1/cpu/vmx.cc" '^    BX_CPU_THIS_PTR in_vmx = false;  ' 's/false;/& PT_VMX_OPERATION(false);/' || return
+	change "$1/cpu/vmx.cc" '^       set_VMCSPTR(pAddr);$' 's/$/ PT_VMPTRLD(pAddr);/' || return
+	change "$1/cpu/vmx.cc" '^    write_physical_dword(pAddr + launch_field_offset, VMCS_STATE_CLEAR, .*);$' \
+		's/$/ PT_VMCLEAR(pAddr);/'
 }
 
 # bochs_lock: for making what all labs of this cache share, and for taking it.
@@ -98,7 +139,10 @@ build_bochs() {
 		dpkg-deb -x "$package" "$work/layer"
 	done
 	tar -C "$work/layer/kvm-trace" --strip-components=1 --no-same-owner -xf "$work"/bochs_*.orig.tar.*
-	bochs_patch "$work/layer/kvm-trace" || die "the source of Bochs is not that of 3.0: what bochs_patch mends is not there"
+	for change in bochs_patch bochs_pt; do
+		$change "$work/layer/kvm-trace" ||
+			die "the source of Bochs is not that of 3.0: a line that $change changes is not there exactly once"
+	done
 	# shellcheck disable=SC2046,SC2016
 	in_root use "$work/layer" "$work/made" sh -euc '
 		./configure CC=gcc-14 CXX=g++-14 CFLAGS=-O2 CXXFLAGS=-O2 LDFLAGS="-static-libstdc++ -static-libgcc" "$@"

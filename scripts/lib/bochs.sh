@@ -160,14 +160,25 @@ bochs_start() {
 	: >"$run/end"
 	: >"$run/messages"
 	lib=$ROOT/usr/lib/x86_64-linux-gnu
+	# The words of --pt go by the environment; Bochs finds wrong ones first of all.
+	unset PT_EMU
+	case $pt in
+	'') ;;
+	default) export PT_EMU= ;;
+	*) export PT_EMU="$pt" ;;
+	esac
+	wrong=$("$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$lib" "$run/bochs" --help 2>&1 >/dev/null) ||
+		die "$wrong (selftests/pt-emu/README.md has the words)"
 	# Where a path is free of what Bochs' configuration cannot quote.
 	(cd "$run" && exec setpriv --pdeathsig KILL "$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$lib" \
 		./bochs -q -f bochsrc) </dev/null >"$run/emulator" 2>&1 4>&- 6>&- 7>&- &
 	emulator=$!
 }
 
-# bochs_results OUT: takes apart what L1 sent at its end; nothing if it died.
+# bochs_results OUT: takes apart what L1 sent at its end; nothing if it died. The files
+# of an emulated Intel PT are Bochs' own.
 bochs_results() {
+	[ -z "$1" ] || find "$run" -maxdepth 1 -name 'pt-*' -exec mv -t "$1" {} +
 	[ -s "$run/results" ] || return 0
 	mkdir "$run/sent"
 	tar -C "$run/sent" -xf "$run/results" 2>"$run/tar" || return 0
