@@ -45,7 +45,7 @@ struct pt_log *pt_log_open(const char *path, unsigned int cpu)
 		return NULL;
 	}
 	setvbuf(log->file, NULL, _IOFBF, 1 << 20);
-	log->failed = fwrite(&header, sizeof(header), 1, log->file) != 1;
+	log->failed = fwrite(&header, sizeof(header), 1, log->file) != 1 || fflush(log->file);
 	return log;
 }
 
