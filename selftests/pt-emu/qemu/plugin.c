@@ -295,90 +295,92 @@ static void tell_branch(struct qemu_plugin_insn *insn, enum pt_log_kind kind, si
 							    (void *)branch.word);
 }
 
-/* Where a VMRUN has been translated, so that what follows it is watched. */
+/* Addresses behind each VMRUN that has been translated, so that what is there is watched. */
 #define MAX_VMRUNS	16
 
-static bool follows_vmrun(const struct block *block, __u64 address)
+static __u64 vmruns[MAX_VMRUNS];
+static size_t known_vmruns;
+
+static bool follows_vmrun(__u64 address)
 {
-	static __u64 after[MAX_VMRUNS];
-	static size_t known;
-	const struct insn *last = &block->insn[block->insns - 1];
-	bool follows = false;
-	__u64 end = address;
 	size_t i;
 
-	for (i = 0; i < known; i++)
-		follows |= after[i] == address;
-	for (i = 0; i < block->insns; i++)
-		end += block->insn[i].size;
-	if (special_of(last->code, last->size) != SPECIAL_VMRUN)
-		return follows;
-	for (i = 0; i < known; i++) {
-		if (after[i] == end)
-			return follows;
+	for (i = 0; i < known_vmruns; i++) {
+		if (vmruns[i] == address)
+			return true;
 	}
-	if (known == MAX_VMRUNS)
-		fatal("more than %u VMRUN instructions in the guest's code", MAX_VMRUNS);
-	after[known++] = end;
-	return follows;
+	return false;
 }
 
-static struct block *new_block(const struct qemu_plugin_tb *tb)
+static void add_vmrun(__u64 after)
 {
-	const size_t insns = qemu_plugin_tb_n_insns(tb);
+	if (follows_vmrun(after))
+		return;
+	if (known_vmruns == MAX_VMRUNS)
+		fatal("more than %u VMRUN instructions in the guest's code", MAX_VMRUNS);
+	vmruns[known_vmruns++] = after;
+}
+
+/* For the log; kept to the end, since translated code refers to it. */
+static struct block *new_block(size_t insns)
+{
 	struct block *block = malloc(sizeof(*block) + insns * sizeof(block->insn[0]));
 	static __u64 number;
-	size_t i;
 
 	if (!block)
 		fatal("no memory");
 	block->number = ++number;
 	block->insns = insns;
-	for (i = 0; i < insns; i++) {
-		struct insn *insn = &block->insn[i];
-
-		insn->size = qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, i), insn->code,
-						   sizeof(insn->code));
-	}
 	return block;
+}
+
+static void tell_insns(struct qemu_plugin_tb *tb, struct block *block)
+{
+	const size_t insns = qemu_plugin_tb_n_insns(tb);
+	enum special special, before = SPECIAL_NONE;
+	bool noted = false;
+	size_t offset = 0, i;
+
+	for (i = 0; i < insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct insn own;
+
+		own.size = qemu_plugin_insn_data(insn, own.code, sizeof(own.code));
+		special = special_of(own.code, own.size);
+		if (special != SPECIAL_NONE && !noted) {
+			qemu_plugin_register_vcpu_tb_exec_cb(tb, block_notes, QEMU_PLUGIN_CB_R_REGS,
+							     NULL);
+			noted = true;
+		}
+		if (before == SPECIAL_CPUID)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, cpuid_may_end,
+							       QEMU_PLUGIN_CB_RW_REGS, NULL);
+		before = special;
+		tell_special(insn, special, offset);
+		tell_branch(insn, kind_of(own.code, own.size), offset, own.size);
+		offset += own.size;
+		if (special == SPECIAL_VMRUN)
+			add_vmrun(qemu_plugin_tb_vaddr(tb) + offset);
+		if (block)
+			block->insn[i] = own;
+	}
 }
 
 static void translated(struct qemu_plugin_tb *tb, void *data)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	bool special_before = false;
-	struct block *block;
-	size_t offset = 0, i;
+	struct block *block = NULL;
 
 	(void)data;
 	pthread_mutex_lock(&lock);
-	block = new_block(tb);
-	if (follows_vmrun(block, qemu_plugin_tb_vaddr(tb)))
+	if (options.log)
+		block = new_block(qemu_plugin_tb_n_insns(tb));
+	if (follows_vmrun(qemu_plugin_tb_vaddr(tb)))
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, vmrun_may_end, QEMU_PLUGIN_CB_RW_REGS,
 						     NULL);
 	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, block_starts, QEMU_PLUGIN_CB_RW_REGS,
 						  QEMU_PLUGIN_COND_NE, follow_score, 0, block);
-	for (i = 0; i < block->insns; i++) {
-		if (special_of(block->insn[i].code, block->insn[i].size) == SPECIAL_NONE)
-			continue;
-		qemu_plugin_register_vcpu_tb_exec_cb(tb, block_notes, QEMU_PLUGIN_CB_R_REGS, NULL);
-		break;
-	}
-	for (i = 0; i < block->insns; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		const struct insn *own = &block->insn[i];
-		const enum special special = special_of(own->code, own->size);
-
-		if (special_before)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, cpuid_may_end,
-							       QEMU_PLUGIN_CB_RW_REGS, NULL);
-		special_before = special == SPECIAL_CPUID;
-		tell_special(insn, special, offset);
-		tell_branch(insn, kind_of(own->code, own->size), offset, own->size);
-		offset += own->size;
-	}
-	if (!options.log)
-		free(block);
+	tell_insns(tb, block);
 	pthread_mutex_unlock(&lock);
 }
 
