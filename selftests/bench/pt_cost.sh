@@ -16,7 +16,7 @@ vmx) set -- --cpu vmx --kernel 6.1 ;;
 	;;
 esac
 # For a shell in L1.
-PROGRAM='head -c 3000000 /usr/bin/perf | gzip -c >/dev/null'
+PROGRAM='for i in 1 2 3 4 5; do head -c 3000000 /usr/bin/perf | gzip -c >/dev/null; done'
 # Into a ring of 4 MB that is never read.
 TRACE='perf record -q -o /tmp/perf.data -m ,4M --snapshot -e intel_pt//'
 
