@@ -19,9 +19,13 @@
 static const u8 code[] = {
 	0xe8, 0x03, 0x00, 0x00, 0x00, 0xeb, 0xf9, 0x90, 0x75, 0x01, 0x90, 0xc3,
 };
+
 static const u8 handler[] = { 0x48, 0xcf };
 
-static const struct { u64 address; size_t size; } insns[] = {
+static const struct {
+	u64 address;
+	size_t size;
+} insns[] = {
 	{ 0, 5 }, { 5, 2 }, { 8, 2 }, { 0xa, 1 }, { 0xb, 1 },
 };
 
