@@ -270,7 +270,7 @@ void kvm_trace_batch_add(struct kvm_trace_vcpu *v, u64 clock, bool entry_seen,
 		kvm_trace_batch_put_hypercall(&buffer->batch, call->abi,
 					      call->caller, call->nr,
 					      call->present, call->tail);
-	buffer->about = false;
+	buffer->about = v->vcpu_owed;
 	if (kvm_trace_batch_ripe(buffer, trip->entry))
 		emit(buffer);
 }
@@ -281,8 +281,9 @@ void kvm_trace_batch_add(struct kvm_trace_vcpu *v, u64 clock, bool entry_seen,
  * @record: the record, added to the next round trip
  *
  * Context: kvm_entry tracepoint of @v's own thread.
+ * Return: false if there is no buffer, and the record is still due
  */
-void kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
+bool kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
 			  const struct kvm_trace_vcpu_record *record)
 {
 	struct kvm_trace_buffer *buffer = v->buffer;
@@ -291,7 +292,7 @@ void kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
 	if (buffer == &kvm_trace_no_buffer) {
 		buffer = take_buffer(v);
 		if (!buffer)
-			return;
+			return false;
 	}
 	p = buffer->vcpu;
 	p = kvm_trace_put_64(p, record->tsc_offset);
@@ -309,6 +310,7 @@ void kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
 			    KVM_TRACE_ABI_VERSION << 24);
 	buffer->vcpu_due = true;
 	buffer->about = true;
+	return true;
 }
 
 /**

@@ -66,7 +66,7 @@ void kvm_trace_batch_add(struct kvm_trace_vcpu *v, u64 clock, bool entry_seen,
 			 const struct kvm_trace_batch_trip *trip,
 			 const struct kvm_trace_hypercall_record *call);
 void kvm_trace_batch_emit(struct kvm_trace_buffer *buffer);
-void kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
+bool kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
 			  const struct kvm_trace_vcpu_record *record);
 void kvm_trace_batch_moved(struct kvm_trace_vcpu *v, int cpu);
 void kvm_trace_batch_died(struct kvm_trace_vcpu *v);

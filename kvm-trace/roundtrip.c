@@ -471,8 +471,8 @@ static noinline void emit_vcpu(struct kvm_trace_vcpu *v, u32 generation)
 	strscpy(record.name, v->vm->name, sizeof(record.name));
 	strscpy(record.vmm, current->group_leader->comm, sizeof(record.vmm));
 	trace_vcpu(&record);
-	if (trace_vmexits_enabled())
-		kvm_trace_batch_vcpu(v, &record);
+	v->vcpu_owed = trace_vmexits_enabled() &&
+		       !kvm_trace_batch_vcpu(v, &record);
 }
 
 /*
@@ -486,6 +486,7 @@ static void check_vcpu_record(struct kvm_trace_vcpu *v)
 	unsigned long age = jiffies - v->vcpu_jiffies;
 
 	if (likely(v->generation == generation &&
+		   (!v->vcpu_owed || v->buffer == &kvm_trace_no_buffer) &&
 		   v->vcpu_tid == current->pid &&
 		   ((v->tsc_offset == arch->l1_tsc_offset &&
 		     v->tsc_ratio == arch->l1_tsc_scaling_ratio) ||

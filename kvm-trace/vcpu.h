@@ -161,6 +161,7 @@ struct kvm_trace_path {
  * @vcpu_tid:	thread in it
  * @tsc_offset:	L1 TSC offset in it
  * @tsc_ratio:	L1 TSC ratio in it
+ * @vcpu_owed:	a vcpu record had no place in a batch for want of a buffer
  * @no_buffer:	round trips that batches lack for want of a buffer, not yet told
  * @no_buffer_since: local_clock() at the first of them
  *
@@ -208,6 +209,7 @@ struct kvm_trace_vcpu {
 	u64 tsc_offset;
 	u64 tsc_ratio;
 
+	bool vcpu_owed;
 	u64 no_buffer;
 	u64 no_buffer_since;
 
