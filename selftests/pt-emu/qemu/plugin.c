@@ -23,6 +23,9 @@ struct cpu cpus[MAX_CPUS];
  */
 #define CRYSTAL_RATIO	500
 
+/* Width of physical addresses that CPUID tells of QEMU's CPUs, unless told otherwise. */
+#define PHYS_BITS	40
+
 static const char *directory;
 
 /*
@@ -393,6 +396,7 @@ static void take_options(int argc, char **argv)
 	options.caps.vmx = false;
 	options.caps.gpa = false;
 	options.caps.crystal_ratio = CRYSTAL_RATIO;
+	options.caps.maxphyaddr = PHYS_BITS;
 	for (i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "dir=", 4)) {
 			directory = argv[i] + 4;
