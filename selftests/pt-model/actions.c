@@ -621,34 +621,32 @@ static void end_session(void)
 	reset_streams();
 }
 
-static bool event_removed(unsigned int unused, unsigned int arg)
+/* Each CPU that is online ends what it does with Intel PT, and so the session. */
+static bool ended_by(void (*end)(unsigned int at))
 {
 	unsigned int i;
 
-	(void)unused;
-	(void)arg;
 	if (!world.session || !all_irqs_on())
 		return false;
 	for (i = 0; i < scenario->cpus; i++)
 		if (world.cpu[i].online)
-			stop_streams(i);
+			end(i);
 	end_session();
 	return true;
 }
 
-static bool unloaded(unsigned int unused, unsigned int arg)
+static bool event_removed(unsigned int unused, unsigned int arg)
 {
-	unsigned int i;
-
 	(void)unused;
 	(void)arg;
-	if (!world.session || !all_irqs_on())
-		return false;
-	for (i = 0; i < scenario->cpus; i++)
-		if (world.cpu[i].online)
-			all_off(i);
-	end_session();
-	return true;
+	return ended_by(stop_streams);
+}
+
+static bool unloaded(unsigned int unused, unsigned int arg)
+{
+	(void)unused;
+	(void)arg;
+	return ended_by(all_off);
 }
 
 static bool is_idle(unsigned int at)
