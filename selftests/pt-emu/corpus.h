@@ -37,6 +37,7 @@ struct corpus_case {
 	struct bytes bytes;
 	struct lines packets;
 	struct lines flow;
+	struct lines perf_flow;	/* if it differs */
 	unsigned int codes;
 	struct code code[MAX_CODE];
 };
@@ -49,5 +50,10 @@ void corpus_trace(const struct corpus_case *c, struct bytes *bytes);
 /* corpus_ipt.c */
 void corpus_packets(const struct bytes *bytes, struct lines *packets, u8 sizes[MAX_LINES]);
 void corpus_flow(const struct corpus_case *c, const struct bytes *bytes, struct lines *flow);
+
+/* corpus_perf.c */
+void corpus_perf_packets(const struct corpus_case *c, struct bytes *bytes, struct lines *packets);
+void corpus_perf_flow(const struct corpus_case *c, struct lines *flow);
+void corpus_perf_text(const char *packet, char text[LINE_SIZE]);
 
 #endif /* _PT_EMU_CORPUS_H */

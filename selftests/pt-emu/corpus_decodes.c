@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The corpus: for each case the core makes the bytes that are stored, and libipt
- * reads the packets and the flow that are stored out of these. One result a case;
- * with -p FILE, prints instead what the core and libipt make of one.
+ * The corpus: for each case the core makes the bytes that are stored, and libipt and
+ * perf read the packets and the flow that are stored out of these. With -p FILE, prints
+ * instead what the core and libipt make of one.
  */
 #include <dirent.h>
 #include <libgen.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "corpus.h"
+#include "perf_data.h"
 #include "tap.h"
 
 /**
@@ -81,6 +82,8 @@ static void read_line(struct corpus_case *c, char *line, unsigned int n)
 		line_add(&c->packets, "%s", text);
 	else if (!strcmp(line, "flow"))
 		line_add(&c->flow, "%s", text);
+	else if (!strcmp(line, "perf"))
+		line_add(&c->perf_flow, "%s", text);
 	else
 		die(c->path, n, "not a word of the corpus");
 }
@@ -137,6 +140,62 @@ static struct bytes bytes;
 static struct lines packets, flow;
 static u8 sizes[MAX_LINES];
 
+static bool has_perf;
+
+/* perf.data has PAD behind the trace, to a whole word. */
+static void test_perf_packets(void)
+{
+	static struct lines stored;
+	unsigned int i;
+	char text[LINE_SIZE];
+
+	stored.n = 0;
+	for (i = 0; i < c.packets.n; i++) {
+		if (!strcmp(c.packets.text[i], "pad"))
+			continue;
+		corpus_perf_text(c.packets.text[i], text);
+		line_add(&stored, "%s", text);
+	}
+	corpus_perf_packets(&c, &bytes, &packets);
+	while (bytes.size > c.bytes.size && !bytes.data[bytes.size - 1])
+		bytes.size--;
+	expect_bytes(&bytes, &c.bytes);
+	expect_lines("packet", &packets, &stored);
+}
+
+static bool is_address(const char *text)
+{
+	return strspn(text, "0123456789abcdef") == strlen(text);
+}
+
+/* perf prints instructions and what is lost, and no other events. */
+static void test_perf_flow(void)
+{
+	static struct lines stored;
+	unsigned int i;
+
+	stored.n = 0;
+	for (i = 0; i < c.flow.n; i++) {
+		if (is_address(c.flow.text[i]))
+			line_add(&stored, "%s", c.flow.text[i]);
+		else if (!strncmp(c.flow.text[i], "overflow", strlen("overflow")))
+			line_add(&stored, "overflow");
+	}
+	corpus_perf_flow(&c, &flow);
+	expect_lines("instruction", &flow, c.perf_flow.n ? &c.perf_flow : &stored);
+}
+
+static void test_perf(const char *promise, void (*expect)(void))
+{
+	tap_begin("%s: %s", promise, c.path);
+	if (!has_perf) {
+		tap_skip("no perf here");
+		return;
+	}
+	expect();
+	tap_end();
+}
+
 static void test(const char *path)
 {
 	read_case(&c, path);
@@ -153,6 +212,9 @@ static void test(const char *path)
 		expect_lines("line of flow", &flow, &c.flow);
 	}
 	tap_end();
+	test_perf("perf_prints_packets_as_stored", test_perf_packets);
+	if (c.codes)
+		test_perf("perf_follows_flow_as_stored", test_perf_flow);
 }
 
 static void print(const char *path)
@@ -187,10 +249,11 @@ static int is_case(const struct dirent *entry)
 	return end && !strcmp(end, ".trace");
 }
 
-/* Tests all cases of a directory, or, if @count, tells only how many there are. */
+/* Tests all cases of a directory, or, if @count, tells only how many results that gives. */
 static unsigned int each(const char *top, const char *kind, bool count)
 {
 	struct dirent **entry;
+	unsigned int results = 0;
 	char path[1024];
 	int i, n;
 
@@ -200,12 +263,15 @@ static unsigned int each(const char *top, const char *kind, bool count)
 		tap_die("%s", path);
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/corpus/%s/%s", top, kind, entry[i]->d_name);
-		if (!count)
+		if (count)
+			read_case(&c, path);
+		else
 			test(path);
+		results += c.codes ? 3 : 2;
 		free(entry[i]);
 	}
 	free(entry);
-	return n;
+	return results;
 }
 
 int main(int argc, char **argv)
@@ -217,6 +283,7 @@ int main(int argc, char **argv)
 		print(argv[2]);
 		return EXIT_SUCCESS;
 	}
+	has_perf = perf_is_here();
 	emulated = each(top, "emulated", true);
 	hardware = each(top, "hardware", true);
 	if (!emulated)

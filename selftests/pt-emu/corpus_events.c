@@ -60,6 +60,8 @@ static const struct pt_emu_state *moved(const struct event *e)
 		now->mode = PT_EMU_MODE_32;
 	if (has(e, "mode16"))
 		now->mode = PT_EMU_MODE_16;
+	if (has(e, "pae"))
+		now->pae = true;
 	if (has(e, "guest"))
 		now->non_root = true;
 	if (has(e, "host"))

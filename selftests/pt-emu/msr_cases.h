@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The manual's rules for writes of Intel PT's MSRs, one case each, without any
- * processor: msr_rules.c tries them with the core, ../lab/pt_msr_rules.c with the CPU
- * that runs it.
+ * The manual's rules for Intel PT's MSRs, one case each, without any processor:
+ * msr_rules.c tries them with the core, ../lab/pt_msr_rules.c with the CPU that runs it.
  */
 #ifndef _PT_EMU_MSR_CASES_H
 #define _PT_EMU_MSR_CASES_H
@@ -69,6 +68,7 @@ static const struct {
 	  ADDR_CFG(3, 1), 0 },
 	{ "ctl_reserved_bit_faults: 48", "table 36-6", 0, CTL, true, BIT_OF(48), 0 },
 	{ "ctl_reserved_bit_faults: 55", "table 36-6", 0, CTL, true, BIT_OF(55), 0 },
+	{ "ctl_reserved_bit_faults: 56", "table 36-6", 0, CTL, true, BIT_OF(56), 0 },
 	{ "ctl_reserved_bit_faults: 60", "table 36-6", 0, CTL, true, BIT_OF(60), 0 },
 	{ "ctl_reserved_bit_faults: 63", "table 36-6", 0, CTL, true, BIT_OF(63), 0 },
 	{ "ctl_bit_without_capability_faults: CYCEn", "table 36-11", LACKS_PSB_CYC, CTL, true,
@@ -108,6 +108,7 @@ static const struct {
 	{ "status_enable_bits_are_ignored", "36.2.7.4", 0, STATUS, false, 7, 0 },
 	{ "status_reserved_bit_faults: 3", "table 36-7", 0, STATUS, true, BIT_OF(3), 0 },
 	{ "status_reserved_bit_faults: 6", "table 36-7", 0, STATUS, true, BIT_OF(6), 0 },
+	{ "status_reserved_bit_faults: 7", "table 36-7", 0, STATUS, true, BIT_OF(7), 0 },
 	{ "status_reserved_bit_faults: 31", "table 36-7", 0, STATUS, true, BIT_OF(31), 0 },
 	{ "status_reserved_bit_faults: 49", "table 36-7", 0, STATUS, true, BIT_OF(49), 0 },
 	{ "status_reserved_bit_faults: 63", "table 36-7", 0, STATUS, true, BIT_OF(63), 0 },
@@ -179,6 +180,50 @@ static const struct {
 	{ "tracing_output_mask_faults", "36.2.7.8", MASK, true, 0xffff },
 	{ "tracing_cr3_match_faults", "36.2.7.6", CR3_MATCH, true, 0 },
 	{ "tracing_addr_faults", "36.2.7.1", ADDR(0), true, 0 },
+};
+
+/* RDMSR of what is not there; of what is there, the writes above tell. */
+static const struct {
+	const char *promise;
+	const char *manual;
+	u64 lacks;
+	u32 msr;
+} msr_reads_that_fault[] = {
+	{ "output_base_without_any_output_cannot_be_read", "36.2.7.7", LACKS_TOPA | LACKS_SINGLE,
+	  BASE },
+	{ "output_mask_without_any_output_cannot_be_read", "36.2.7.8", LACKS_TOPA | LACKS_SINGLE,
+	  MASK },
+	{ "cr3_match_without_capability_cannot_be_read", "table 36-11", LACKS_CR3, CR3_MATCH },
+	{ "addr_beyond_the_ranges_cannot_be_read", "36.2.7.5", 0, ADDR(4) },
+	{ "addr_without_ranges_cannot_be_read", "36.2.7.5", LACKS_RANGES, ADDR(0) },
+};
+
+/* IA32_RTIT_STATUS but for PacketByteCnt after TraceEn is set; range 0 has no code. */
+static const struct {
+	const char *promise;
+	const char *manual;
+	u64 ctl;
+	u64 before;
+	bool user;	/* user code sets it */
+	u64 after;
+} msr_statuses[] = {
+	{ "status_tells_all_enables", "36.2.5", TRACE_ALL, 0, false, 7 },
+	{ "status_tells_no_context: user code with OS only", "36.2.4.1",
+	  TRACE_ALL & ~PT_EMU_CTL_USER, 0, true,
+	  PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_FILTEREN },
+	{ "status_tells_no_context: kernel with User only", "36.2.4.1",
+	  TRACE_ALL & ~PT_EMU_CTL_OS, 0, false,
+	  PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_FILTEREN },
+	{ "status_tells_no_context: another CR3", "36.2.4.2", TRACE_ALL | PT_EMU_CTL_CR3FILTER, 0,
+	  false, PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_FILTEREN },
+	{ "status_tells_no_filter: outside of the range", "36.2.4.3", TRACE_ALL | ADDR_CFG(0, 1),
+	  0, false, PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_CONTEXTEN },
+	{ "status_tells_no_trigger: Stopped", "36.2.5.2", TRACE_ALL, PT_EMU_STATUS_STOPPED,
+	  false, PT_EMU_STATUS_STOPPED },
+	{ "status_tells_no_trigger: Error", "36.2.5.2", TRACE_ALL, PT_EMU_STATUS_ERROR, false,
+	  PT_EMU_STATUS_ERROR },
+	{ "status_tells_that_branches_off_is_no_filter", "36.2.5.1",
+	  TRACE_ALL & ~PT_EMU_CTL_BRANCHEN, 0, false, 7 },
 };
 
 #endif /* _PT_EMU_MSR_CASES_H */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "machine.h"
 #include "msr_cases.h"
+#include "options.h"
 #include "tap.h"
 
 static struct machine *new_machine(u64 lacks)
@@ -85,31 +86,16 @@ static void test_writes(void)
 	}
 }
 
-/* RDMSR of what is not there; of what is there, test_writes() tells. */
-static const struct {
-	const char *promise;
-	const char *manual;
-	u64 lacks;
-	u32 msr;
-} reads_that_fault[] = {
-	{ "output_base_without_any_output_cannot_be_read", "36.2.7.7", LACKS_TOPA | LACKS_SINGLE,
-	  BASE },
-	{ "output_mask_without_any_output_cannot_be_read", "36.2.7.8", LACKS_TOPA | LACKS_SINGLE,
-	  MASK },
-	{ "cr3_match_without_capability_cannot_be_read", "table 36-11", LACKS_CR3, CR3_MATCH },
-	{ "addr_beyond_the_ranges_cannot_be_read", "36.2.7.5", 0, ADDR(4) },
-	{ "addr_without_ranges_cannot_be_read", "36.2.7.5", LACKS_RANGES, ADDR(0) },
-};
-
 static void test_reads(void)
 {
 	struct machine *m;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(reads_that_fault); i++) {
-		tap_begin("%s (%s)", reads_that_fault[i].promise, reads_that_fault[i].manual);
-		m = new_machine(reads_that_fault[i].lacks);
-		tap_expect(!rdmsr(m, reads_that_fault[i].msr), "no fault");
+	for (i = 0; i < ARRAY_SIZE(msr_reads_that_fault); i++) {
+		tap_begin("%s (%s)", msr_reads_that_fault[i].promise,
+			  msr_reads_that_fault[i].manual);
+		m = new_machine(msr_reads_that_fault[i].lacks);
+		tap_expect(!rdmsr(m, msr_reads_that_fault[i].msr), "no fault");
 		machine_free(m);
 		tap_end();
 	}
@@ -147,34 +133,6 @@ static void test_writes_while_tracing(void)
 	tap_end();
 }
 
-/* IA32_RTIT_STATUS, but for PacketByteCnt, after TraceEn is set. */
-static const struct {
-	const char *promise;
-	const char *manual;
-	u64 ctl;
-	u64 before;
-	const struct pt_emu_state *state;
-	u64 after;
-} statuses[] = {
-	{ "status_tells_all_enables", "36.2.5", TRACE_ALL, 0, &kernel, 7 },
-	{ "status_tells_no_context: user code with OS only", "36.2.4.1",
-	  TRACE_ALL & ~PT_EMU_CTL_USER, 0, &user,
-	  PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_FILTEREN },
-	{ "status_tells_no_context: kernel with User only", "36.2.4.1",
-	  TRACE_ALL & ~PT_EMU_CTL_OS, 0, &kernel,
-	  PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_FILTEREN },
-	{ "status_tells_no_context: another CR3", "36.2.4.2", TRACE_ALL | PT_EMU_CTL_CR3FILTER, 0,
-	  &kernel, PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_FILTEREN },
-	{ "status_tells_no_filter: outside of the range", "36.2.4.3", TRACE_ALL | ADDR_CFG(0, 1),
-	  0, &kernel, PT_EMU_STATUS_TRIGGEREN | PT_EMU_STATUS_CONTEXTEN },
-	{ "status_tells_no_trigger: Stopped", "36.2.5.2", TRACE_ALL, PT_EMU_STATUS_STOPPED,
-	  &kernel, PT_EMU_STATUS_STOPPED },
-	{ "status_tells_no_trigger: Error", "36.2.5.2", TRACE_ALL, PT_EMU_STATUS_ERROR, &kernel,
-	  PT_EMU_STATUS_ERROR },
-	{ "status_tells_that_branches_off_is_no_filter", "36.2.5.1",
-	  TRACE_ALL & ~PT_EMU_CTL_BRANCHEN, 0, &kernel, 7 },
-};
-
 static u64 status_bits(struct machine *m)
 {
 	return machine_rdmsr(m, STATUS) & ~PT_EMU_STATUS_BYTECNT;
@@ -186,15 +144,16 @@ static void test_statuses(void)
 	u64 count;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
-		tap_begin("%s (%s)", statuses[i].promise, statuses[i].manual);
+	for (i = 0; i < ARRAY_SIZE(msr_statuses); i++) {
+		tap_begin("%s (%s)", msr_statuses[i].promise, msr_statuses[i].manual);
 		m = new_machine(0);
 		set_output(m);
 		machine_wrmsr(m, ADDR(0), 0x8000);
 		machine_wrmsr(m, ADDR(1), 0x8fff);
-		machine_wrmsr(m, STATUS, statuses[i].before);
-		tap_expect(machine_enable(m, statuses[i].ctl, statuses[i].state), "a fault");
-		tap_expect(status_bits(m) == statuses[i].after, "status is 0x%llx",
+		machine_wrmsr(m, STATUS, msr_statuses[i].before);
+		tap_expect(machine_enable(m, msr_statuses[i].ctl,
+					  msr_statuses[i].user ? &user : &kernel), "a fault");
+		tap_expect(status_bits(m) == msr_statuses[i].after, "status is 0x%llx",
 			   status_bits(m));
 		machine_free(m);
 		tap_end();
@@ -485,11 +444,28 @@ static void test_cpuid(void)
 	tap_end();
 }
 
+static void test_options(void)
+{
+	struct pt_options options;
+	const char *wrong;
+
+	pt_options_default(&options);
+	tap_begin("options_take_a_ratio_to_the_crystal_clock (36.8.3)");
+	wrong = pt_options_parse(&options, "crystal-ratio:1");
+	tap_expect(!wrong && options.caps.crystal_ratio == 1, "%s", wrong ? wrong : "it is not 1");
+	tap_end();
+
+	tap_begin("options_refuse_a_crystal_clock_that_never_ticks (36.8.3)");
+	wrong = pt_options_parse(&options, "crystal-ratio:0");
+	tap_expect(wrong && options.caps.crystal_ratio == 1, "it is taken");
+	tap_end();
+}
+
 int main(void)
 {
-	tap_plan(ARRAY_SIZE(msr_writes) + ARRAY_SIZE(reads_that_fault) +
-		 ARRAY_SIZE(msr_writes_while_tracing) + 1 + ARRAY_SIZE(statuses) + 2 + 3 +
-		 ARRAY_SIZE(entries) + 11 + 3);
+	tap_plan(ARRAY_SIZE(msr_writes) + ARRAY_SIZE(msr_reads_that_fault) +
+		 ARRAY_SIZE(msr_writes_while_tracing) + 1 + ARRAY_SIZE(msr_statuses) + 2 + 3 +
+		 ARRAY_SIZE(entries) + 11 + 3 + 2);
 	test_writes();
 	test_reads();
 	test_writes_while_tracing();
@@ -498,5 +474,6 @@ int main(void)
 	test_entries();
 	test_transitions();
 	test_cpuid();
+	test_options();
 	return tap_exit();
 }

@@ -3,18 +3,22 @@
  * The words of --pt: NAME sets, no-NAME clears, NAME:NUMBER gives a number. What
  * they mean is in core/pt_emu.h.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "options.h"
 
-#define FLAG(name, member)	{ name, offsetof(struct pt_options, member), 0, 0 }
-#define NUMBER(name, member, max) \
-	{ name, offsetof(struct pt_options, member), sizeof(((struct pt_options *)0)->member), max }
+#define FLAG(name, member)	{ name, offsetof(struct pt_options, member), 0, 0, 0 }
+#define FROM(name, member, min, max) \
+	{ name, offsetof(struct pt_options, member), sizeof(((struct pt_options *)0)->member), \
+	  min, max }
+#define NUMBER(name, member, max)	FROM(name, member, 0, max)
 
 static const struct word {
 	const char *name;
 	size_t offset;
 	size_t size;	/* 0: a flag */
+	unsigned long min;
 	unsigned long max;
 } words[] = {
 	FLAG("cr3-filter", caps.cr3_filter),
@@ -31,12 +35,13 @@ static const struct word {
 	NUMBER("ranges", caps.ranges, PT_EMU_MAX_RANGES),
 	NUMBER("maxphyaddr", caps.maxphyaddr, 52),
 	NUMBER("core-bus-ratio", caps.core_bus_ratio, 255),
-	NUMBER("crystal-ratio", caps.crystal_ratio, 511),
+	FROM("crystal-ratio", caps.crystal_ratio, 1, 511),
 	NUMBER("mtc-freqs", caps.mtc_freqs, 0xffff),
 	NUMBER("psb-freqs", caps.psb_freqs, 0x3f),
 	NUMBER("cyc-thresholds", caps.cyc_thresholds, 0xffff),
 	FLAG("log", log),
 	FLAG("raw", raw),
+	FLAG("msrs", msrs),
 };
 
 /**
@@ -62,6 +67,20 @@ static const struct word *find_word(const char *name, size_t length)
 	return NULL;
 }
 
+/* Tells of all words there are. */
+static const char *no_such_word(void)
+{
+	static char text[512];
+	size_t i, at;
+
+	at = snprintf(text, sizeof(text), "there is no such word: there are");
+	for (i = 0; i < WORDS; i++)
+		at += snprintf(text + at, sizeof(text) - at, " %s%s", words[i].name,
+			       words[i].size ? ":NUMBER" : "");
+	snprintf(text + at, sizeof(text) - at, ", and those without a number with no- before them");
+	return text;
+}
+
 static const char *set_number(struct pt_options *options, const struct word *word,
 			      const char *text)
 {
@@ -74,6 +93,8 @@ static const char *set_number(struct pt_options *options, const struct word *wor
 		return "that is not a number";
 	if (value > word->max)
 		return "that number is too large";
+	if (value < word->min)
+		return "that number is too small";
 	if (word->size == 1)
 		*(__u8 *)at = value;
 	else
@@ -96,7 +117,7 @@ const char *pt_options_parse(struct pt_options *options, const char *word)
 	const struct word *w = find_word(name, length);
 
 	if (!w)
-		return "there is no such option";
+		return no_such_word();
 	if (name[length]) {
 		if (off || !w->size)
 			return "it takes no number";

@@ -13,11 +13,13 @@
  * @caps: what the processor has
  * @log: write the log of what is executed, log/log.h
  * @raw: write a copy of all that the core writes to memory
+ * @msrs: write each access of an MSR, log/write.h
  */
 struct pt_options {
 	struct pt_emu_caps caps;
 	bool log;
 	bool raw;
+	bool msrs;
 };
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "machine.h"
+#include "output_cases.h"
 #include "tap.h"
 
 #define CTL		PT_EMU_MSR_CTL
@@ -17,13 +18,13 @@
 
 #define TABLE		(MEMORY_BASE + 0x1000)	/* and the second one a page on */
 #define DATA		(MEMORY_BASE + 0x100000)
-#define KB		1024
-#define SIZE_4K		(0 << PT_EMU_TOPA_SIZE_SHIFT)
-#define SIZE_8K		(1 << PT_EMU_TOPA_SIZE_SHIFT)
-#define SIZE_64K	(4 << PT_EMU_TOPA_SIZE_SHIFT)
+#define NO_MEMORY	0x40000000
+#define BIG		(MEMORY_BASE + 0x200000)	/* as large, and aligned */
+#define KB		1024UL
 #define TOPA_ALL	(TRACE_ALL | PT_EMU_CTL_TOPA)
 #define MAX_TRACE	(256 * KB)
-#define MAX_ENTRIES	6
+#define MANY		12
+#define SIZES		10	/* up to 2 MB */
 
 static u8 trace[MAX_TRACE];
 static const struct pt_emu_state start = { .ip = 0x1000, .cr3 = 0x5000, .mode = PT_EMU_MODE_64 };
@@ -91,18 +92,20 @@ static size_t reference(unsigned int branches)
 	return size;
 }
 
+static void expect_unset(struct machine *m, u64 from, u64 to)
+{
+	for (; from < to; from++) {
+		if (!tap_expect(*at(m, from) == MEMORY_UNSET, "0x%llx was written to", from))
+			return;
+	}
+}
+
 /* Nothing of the trace is outside of [from, to) and of the tables. */
 static void expect_untouched(struct machine *m, u64 from, u64 to)
 {
-	u64 address;
-
-	for (address = MEMORY_BASE; address < MEMORY_BASE + MEMORY_SIZE; address++) {
-		if ((address >= from && address < to) ||
-		    (address >= TABLE && address < TABLE + 0x2000))
-			continue;
-		if (!tap_expect(*at(m, address) == MEMORY_UNSET, "0x%llx was written to", address))
-			return;
-	}
+	expect_unset(m, MEMORY_BASE, TABLE);
+	expect_unset(m, TABLE + 0x2000, from);
+	expect_unset(m, to, MEMORY_BASE + MEMORY_SIZE);
 }
 
 static void expect_bytes(struct machine *m, u64 address, size_t from, size_t size)
@@ -174,19 +177,13 @@ static void test_range(void)
 	tap_end();
 }
 
-/* Ranges that are wrong: an operational error, and no byte anywhere. */
-static const struct {
-	const char *promise;
-	const char *manual;
-	u64 base;
-	u64 mask;
-} wrong_ranges[] = {
-	{ "range_that_is_not_aligned_is_an_error", "36.2.6.1", DATA + 0x1000, 0x1fff },
-	{ "range_with_a_mask_that_has_gaps_is_an_error", "36.2.6.1", DATA, 0x2fff },
-	{ "range_with_an_offset_beyond_its_mask_is_an_error", "36.2.6.1", DATA,
-	  0x100000000fff },
-	{ "range_without_memory_is_an_error", "36.2.6.4", 0x40000000, 0xfff },
-};
+static u64 value_of(u64 value)
+{
+	struct pt_emu_caps caps;
+
+	pt_emu_default_caps(&caps);
+	return output_case_value(value, MEMORY_BASE, NO_MEMORY, caps.maxphyaddr);
+}
 
 static void test_wrong_ranges(void)
 {
@@ -196,7 +193,7 @@ static void test_wrong_ranges(void)
 	for (i = 0; i < ARRAY_SIZE(wrong_ranges); i++) {
 		tap_begin("%s (%s)", wrong_ranges[i].promise, wrong_ranges[i].manual);
 		m = new_machine(true);
-		machine_wrmsr(m, BASE, wrong_ranges[i].base);
+		machine_wrmsr(m, BASE, value_of(wrong_ranges[i].base));
 		machine_wrmsr(m, MASK, wrong_ranges[i].mask);
 		expect_status(m, 0);
 		trace_run(m, TRACE_ALL, 3000);
@@ -287,6 +284,71 @@ static void test_topa(void)
 	expect_untouched(m, DATA + 0x3800, DATA + 0x6000);
 	machine_free(m);
 	tap_end();
+}
+
+/* A table of many entries, with a gap of a region behind each region. */
+static void test_many_entries(void)
+{
+	const size_t size = reference(12000), all = MANY * 4 * KB;
+	struct machine *m;
+	u64 table[MANY + 1], region;
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++)
+		table[i] = DATA + i * 0x2000;
+	table[MANY] = TABLE | PT_EMU_TOPA_END;
+	tap_begin("topa_fills_all_of_many_regions (36.2.6.2)");
+	m = new_machine(true);
+	memcpy(at(m, TABLE), table, sizeof(table));
+	machine_wrmsr(m, BASE, TABLE);
+	machine_wrmsr(m, MASK, 0x7f);
+	trace_run(m, TOPA_ALL, 12000);
+	tap_expect(size > all && size < 2 * all, "the trace has %zu bytes", size);
+	tap_expect(table_index(m) == (size - all) / (4 * KB), "it ends in region %llu",
+		   table_index(m));
+	for (i = 0; i < MANY; i++) {
+		const bool again = i < table_index(m);
+
+		region = DATA + i * 0x2000;
+		if (i != table_index(m))
+			expect_bytes(m, region, i * 4 * KB + (again ? all : 0), 4 * KB);
+		expect_unset(m, region + 0x1000, region + 0x2000);
+	}
+	expect_bytes(m, DATA + table_index(m) * 0x2000, all + table_index(m) * 4 * KB, offset(m));
+	expect_untouched(m, DATA, DATA + MANY * 0x2000);
+	machine_free(m);
+	tap_end();
+}
+
+/* All sizes that the memory has room for: the trace runs over the region's end. */
+static void test_sizes(void)
+{
+	const size_t size = reference(300);
+	struct machine *m;
+	unsigned int code;
+	u64 table[MAX_ENTRIES] = { 0 }, region_size;
+
+	for (code = 0; code < SIZES; code++) {
+		region_size = 4ULL * KB << code;
+		tap_begin("topa_region_has_the_size_of_its_entry: %llu KB (36.2.6.2)",
+			  region_size / KB);
+		m = new_machine(true);
+		table[0] = BIG | (u64)code << PT_EMU_TOPA_SIZE_SHIFT;
+		table[1] = DATA;
+		table[2] = TABLE | PT_EMU_TOPA_END;
+		set_tables(m, table, NULL);
+		machine_wrmsr(m, MASK, 0x7f | (region_size - KB) << 32);
+		trace_run(m, TOPA_ALL, 300);
+		tap_expect(size > KB && size < 5 * KB, "the trace has %zu bytes", size);
+		expect_status(m, 0);
+		expect_bytes(m, BIG + region_size - KB, 0, KB);
+		expect_bytes(m, DATA, KB, size - KB);
+		expect_unset(m, BIG, BIG + region_size - KB);
+		expect_unset(m, BIG + region_size, MEMORY_BASE + MEMORY_SIZE);
+		expect_unset(m, DATA + size - KB, BIG);
+		machine_free(m);
+		tap_end();
+	}
 }
 
 static void test_end_offset(void)
@@ -384,60 +446,25 @@ static void test_stop(void)
 	tap_end();
 }
 
-/* Tables that are wrong: an operational error once the entry is needed. */
-static const struct {
-	const char *promise;
-	bool single;
-	unsigned int good;	/* regions of 4 KB that are filled before */
-	u64 mask;
-	u64 base;
-	u64 table[MAX_ENTRIES];
-} wrong_tables[] = {
-	{ "topa_reserved_bit_is_an_error: 1", false, 0, 0x7f, TABLE, { DATA | 1 << 1 } },
-	{ "topa_reserved_bit_is_an_error: 3", false, 0, 0x7f, TABLE, { DATA | 1 << 3 } },
-	{ "topa_reserved_bit_is_an_error: 5", false, 0, 0x7f, TABLE, { DATA | 1 << 5 } },
-	{ "topa_reserved_bit_is_an_error: 10", false, 0, 0x7f, TABLE, { DATA | 1 << 10 } },
-	{ "topa_reserved_bit_is_an_error: 11", false, 0, 0x7f, TABLE, { DATA | 1 << 11 } },
-	{ "topa_region_beyond_physical_address_width_is_an_error", false, 0, 0x7f, TABLE,
-	  { DATA | 1ULL << 39 } },
-	{ "topa_region_that_is_not_aligned_is_an_error", false, 0, 0x7f, TABLE,
-	  { (DATA + 0x1000) | SIZE_8K } },
-	{ "topa_region_without_memory_is_an_error", false, 0, 0x7f, TABLE, { 0x40000000 } },
-	{ "topa_table_that_is_not_aligned_is_an_error", false, 0, 0x7f, TABLE + 0x80, { DATA } },
-	{ "topa_table_without_memory_is_an_error", false, 0, 0x7f, 0x40000000, { DATA } },
-	{ "topa_offset_beyond_the_region_is_an_error", false, 0, 0x10000000007f, TABLE,
-	  { DATA } },
-	{ "topa_end_in_entry_0_is_an_error", false, 0, 0x7f, TABLE, { TABLE | PT_EMU_TOPA_END } },
-	{ "topa_end_with_stop_is_an_error", false, 1, 0x7f, TABLE,
-	  { DATA, TABLE | PT_EMU_TOPA_END | PT_EMU_TOPA_STOP } },
-	{ "topa_end_with_int_is_an_error", false, 1, 0x7f, TABLE,
-	  { DATA, TABLE | PT_EMU_TOPA_END | PT_EMU_TOPA_INT } },
-	{ "topa_end_to_no_memory_is_an_error", false, 1, 0x7f, TABLE,
-	  { DATA, 0x40000000 | PT_EMU_TOPA_END } },
-	{ "topa_later_entry_that_is_wrong_is_an_error", false, 2, 0x7f, TABLE,
-	  { DATA, DATA + 0x1000, (DATA + 0x2000) | 1 << 1 } },
-	{ "topa_of_a_single_region_with_two_is_an_error", true, 1, 0x7f, TABLE,
-	  { DATA, DATA + 0x1000, TABLE | PT_EMU_TOPA_END } },
-	{ "topa_of_a_single_region_that_ends_elsewhere_is_an_error", true, 1, 0x7f, TABLE,
-	  { DATA, (TABLE + 0x1000) | PT_EMU_TOPA_END } },
-};
-
 static void test_wrong_tables(void)
 {
+	static const u64 wrong[MAX_ENTRIES] = { DATA | 1 << 1 };
 	static const u64 mended[MAX_ENTRIES] = { DATA | SIZE_64K, TABLE | PT_EMU_TOPA_END };
 	const size_t size = reference(5000);
+	u64 table[MAX_ENTRIES], base, good;
 	struct machine *m;
-	unsigned int i;
-	u64 good;
+	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(wrong_tables); i++) {
 		tap_begin("%s (36.2.6.2, ToPA Errors)", wrong_tables[i].promise);
 		m = new_machine(!wrong_tables[i].single);
-		set_tables(m, wrong_tables[i].table, NULL);
-		if (wrong_tables[i].base < MEMORY_BASE + MEMORY_SIZE)
-			memcpy(at(m, wrong_tables[i].base), wrong_tables[i].table,
-			       sizeof(wrong_tables[i].table));
-		machine_wrmsr(m, BASE, wrong_tables[i].base);
+		for (j = 0; j < MAX_ENTRIES; j++)
+			table[j] = value_of(wrong_tables[i].table[j]);
+		base = value_of(wrong_tables[i].base);
+		set_tables(m, table, NULL);
+		if (base != NO_MEMORY)
+			memcpy(at(m, base), table, sizeof(table));
+		machine_wrmsr(m, BASE, base);
 		machine_wrmsr(m, MASK, wrong_tables[i].mask);
 		expect_status(m, 0);
 		tap_expect(machine_enable(m, TOPA_ALL, &start), "a fault");
@@ -455,7 +482,7 @@ static void test_wrong_tables(void)
 
 	tap_begin("topa_error_ends_when_software_mends_it_and_clears_error (36.3.9)");
 	m = new_machine(true);
-	set_tables(m, wrong_tables[0].table, NULL);
+	set_tables(m, wrong, NULL);
 	trace_run(m, TOPA_ALL, 1);
 	expect_status(m, PT_EMU_STATUS_ERROR);
 	set_tables(m, mended, NULL);
@@ -506,10 +533,13 @@ static void test_guest_physical(void)
 
 int main(void)
 {
-	tap_plan(4 + ARRAY_SIZE(wrong_ranges) + 4 + 1 + 5 + ARRAY_SIZE(wrong_tables) + 1 + 2);
+	tap_plan(4 + ARRAY_SIZE(wrong_ranges) + 4 + 1 + SIZES + 1 + 5 + ARRAY_SIZE(wrong_tables) +
+		 1 + 2);
 	test_range();
 	test_wrong_ranges();
 	test_topa();
+	test_many_entries();
+	test_sizes();
 	test_end_offset();
 	test_stop();
 	test_wrong_tables();

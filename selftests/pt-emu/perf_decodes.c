@@ -9,31 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <linux/perf_event.h>
+#include "perf_data.h"
 #include "random_streams.h"
 #include "tap.h"
 
 #define BRANCHES	13000
-#define PID		1000
-#define SAMPLE_ID	77
-#define PMU_TYPE	12	/* any: perf takes it from AUXTRACE_INFO */
 
-/* tools/lib/perf/include/perf/event.h */
-#define RECORD_AUXTRACE_INFO	70
-#define RECORD_AUXTRACE		71
-#define AUXTRACE_INTEL_PT	1
-#define AUXTRACE_INFO_WORDS	17
-
-#define MTCFREQ		(3ULL << PT_EMU_CTL_MTCFREQ_SHIFT)
-#define MTCFREQ_FIELD	(0xfULL << PT_EMU_CTL_MTCFREQ_SHIFT)
 #define MTC_ALL		(TRACE_ALL | PT_EMU_CTL_TSCEN | PT_EMU_CTL_CYCEN | \
-			 PT_EMU_CTL_MTCEN | MTCFREQ)
-
-#define CRYSTAL_RATIO	8	/* of pt_emu_default_caps() */
-
-#define MAGIC		0x32454c4946524550ULL	/* PERFILE2 */
-#define HEADER_SIZE	104
+			 PT_EMU_CTL_MTCEN | PERF_DATA_MTCFREQ)
 
 static const struct setting settings[] = {
 	{ .name = "kernel_and_user", .ctl = TRACE_ALL },
@@ -50,164 +34,30 @@ static const struct setting settings[] = {
 static struct program program;
 static struct run run;
 
-static void put(FILE *f, const void *data, size_t size)
-{
-	if (fwrite(data, 1, size, f) != size)
-		tap_die("cannot write perf.data");
-}
-
-static void put_words(FILE *f, const u64 *words, size_t n)
-{
-	put(f, words, n * sizeof(*words));
-}
-
-static void put_header(FILE *f, u32 type, u16 misc, size_t size)
-{
-	const struct perf_event_header header = { type, misc, size };
-
-	put(f, &header, sizeof(header));
-}
-
-/* What sample_id_all adds to each record: pid and tid, CPU, and identifier. */
-static void put_sample_id(FILE *f)
-{
-	const u32 words[] = { PID, PID, 0, 0, SAMPLE_ID, 0 };
-
-	put(f, words, sizeof(words));
-}
-
-#define SAMPLE_ID_SIZE	24
-
 /* For --guest-code: a guest's user code is the process's own. */
-static void put_mmap(FILE *f, const char *name, enum space space)
-{
-	static const struct {
-		u16 misc;
-		u32 pid;
-		u32 tid;
-	} maps[SPACES] = {
-		[HOST_KERNEL] = { PERF_RECORD_MISC_KERNEL, ~0U, 0 },
-		[HOST_USER] = { PERF_RECORD_MISC_USER, PID, PID },
-		[HOST_USER_32] = { PERF_RECORD_MISC_USER, PID, PID },
-		[GUEST_KERNEL] = { PERF_RECORD_MISC_GUEST_KERNEL, PID, 0 },
-		[GUEST_USER] = { PERF_RECORD_MISC_USER, PID, PID },
-	};
-	const u32 pid[] = { maps[space].pid, maps[space].tid };
-	const u64 where[] = { program_base(space), CODE_SIZE, 0 };
-	char padded[64] = "";
-	size_t length;
-
-	snprintf(padded, sizeof(padded), "%s", name);
-	length = (strlen(padded) + 8) & ~7UL;
-	put_header(f, PERF_RECORD_MMAP, maps[space].misc,
-		   sizeof(struct perf_event_header) + sizeof(pid) + sizeof(where) + length +
-		   SAMPLE_ID_SIZE);
-	put(f, pid, sizeof(pid));
-	put(f, where, sizeof(where));
-	put(f, padded, length);
-	put_sample_id(f);
-}
-
-/* Without times; the bits are those of the format attributes of intel_pt. */
-static void put_auxtrace_info(FILE *f)
-{
-	const u32 type[] = { AUXTRACE_INTEL_PT, 0 };
-	const u64 words[AUXTRACE_INFO_WORDS] = {
-		PMU_TYPE, 0, 0, 0, 0, PT_EMU_CTL_TSCEN, PT_EMU_CTL_DISRETC, 0, 0, 0,
-		PT_EMU_CTL_MTCEN, MTCFREQ_FIELD, CRYSTAL_RATIO, 1, PT_EMU_CTL_CYCEN,
-	};
-
-	put_header(f, RECORD_AUXTRACE_INFO, 0,
-		   sizeof(struct perf_event_header) + sizeof(type) + sizeof(words));
-	put(f, type, sizeof(type));
-	put_words(f, words, ARRAY_SIZE(words));
-}
-
-static void put_auxtrace(FILE *f, const u8 *trace, size_t size)
-{
-	const u64 words[] = { size, 0, 1 };
-	const u32 where[] = { 0, PID, ~0U, 0 };
-
-	put_header(f, RECORD_AUXTRACE, 0,
-		   sizeof(struct perf_event_header) + sizeof(words) + sizeof(where));
-	put_words(f, words, ARRAY_SIZE(words));
-	put(f, where, sizeof(where));
-	put(f, trace, size);
-}
-
-static void put_records(FILE *f, const char *dir, const u8 *trace, size_t size)
-{
-	const u32 process[] = { PID, PID };
-	unsigned int space;
-	char name[64];
-
-	put_auxtrace_info(f);
-	for (space = 0; space < SPACES; space++) {
-		snprintf(name, sizeof(name), "%s/code%u", dir, space);
-		put_mmap(f, name, space);
-	}
-	put_header(f, PERF_RECORD_ITRACE_START, 0,
-		   sizeof(struct perf_event_header) + sizeof(process) + SAMPLE_ID_SIZE);
-	put(f, process, sizeof(process));
-	put_sample_id(f);
-	put_auxtrace(f, trace, size);
-}
+static const struct {
+	u16 misc;
+	u32 pid;
+	u32 tid;
+} maps[SPACES] = {
+	[HOST_KERNEL] = { PERF_RECORD_MISC_KERNEL, ~0U, 0 },
+	[HOST_USER] = { PERF_RECORD_MISC_USER, PERF_DATA_PID, PERF_DATA_PID },
+	[HOST_USER_32] = { PERF_RECORD_MISC_USER, PERF_DATA_PID, PERF_DATA_PID },
+	[GUEST_KERNEL] = { PERF_RECORD_MISC_GUEST_KERNEL, PERF_DATA_PID, 0 },
+	[GUEST_USER] = { PERF_RECORD_MISC_USER, PERF_DATA_PID, PERF_DATA_PID },
+};
 
 static void write_perf_data(const char *dir, u64 ctl, const u8 *trace, size_t size)
 {
-	const struct perf_event_attr attr = {
-		.type = PMU_TYPE,
-		.size = sizeof(attr),
-		.config = ctl & ~PT_EMU_CTL_TRACEEN,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU |
-			       PERF_SAMPLE_IDENTIFIER,
-		.disabled = 1,
-		.mmap = 1,
-		.comm = 1,
-		.mmap2 = 1,
-		.sample_id_all = 1,
-	};
-	const u64 attr_at = HEADER_SIZE + sizeof(u64);
-	const u64 data_at = attr_at + sizeof(attr) + 2 * sizeof(u64);
-	u64 header[HEADER_SIZE / sizeof(u64)] = {
-		MAGIC, HEADER_SIZE, sizeof(attr) + 2 * sizeof(u64),
-		attr_at, sizeof(attr) + 2 * sizeof(u64), data_at,
-	};
-	const u64 ids[] = { HEADER_SIZE, sizeof(u64) }, id = SAMPLE_ID;
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/perf.data", dir);
-	f = fopen(path, "w");
-	if (!f || fseek(f, data_at, SEEK_SET))
-		tap_die("%s", path);
-	put_records(f, dir, trace, size);
-	header[6] = ftell(f) - data_at;
-	rewind(f);
-	put_words(f, header, ARRAY_SIZE(header));
-	put_words(f, &id, 1);
-	put(f, &attr, sizeof(attr));
-	put_words(f, ids, ARRAY_SIZE(ids));
-	if (fclose(f))
-		tap_die("%s", path);
-}
-
-static void write_code(const char *dir)
-{
+	struct perf_mapping mappings[SPACES];
 	unsigned int space;
-	char path[64];
-	FILE *f;
 
-	for (space = 0; space < SPACES; space++) {
-		snprintf(path, sizeof(path), "%s/code%u", dir, space);
-		f = fopen(path, "w");
-		if (!f)
-			tap_die("%s", path);
-		put(f, program.code[space], CODE_SIZE);
-		if (fclose(f))
-			tap_die("%s", path);
-	}
+	for (space = 0; space < SPACES; space++)
+		mappings[space] = (struct perf_mapping){
+			maps[space].misc, maps[space].pid, maps[space].tid,
+			program_base(space), program.code[space], CODE_SIZE,
+		};
+	perf_data_write(dir, ctl, trace, size, mappings, SPACES);
 }
 
 static void compare(FILE *perf, size_t *done)
@@ -244,18 +94,9 @@ static void decode(const char *dir, size_t *done)
 	pclose(perf);
 }
 
-static void clean(const char *dir)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	if (system(command))
-		tap_note("%s is left", dir);
-}
-
 static void test(const struct setting *s, u64 seed)
 {
-	char dir[] = "/tmp/pt-emu.XXXXXX";
+	char dir[] = PERF_DATA_DIR;
 	size_t size, done = 0;
 
 	tap_begin("perf_decodes_random_flow_as_logged: %s", s->name);
@@ -265,21 +106,18 @@ static void test(const struct setting *s, u64 seed)
 	size = machine_rdmsr(run.m, PT_EMU_MSR_OUTPUT_MASK) >> 32;
 	if (!mkdtemp(dir))
 		tap_die("%s", dir);
-	write_code(dir);
-	/* perf wants whole words; 0 is PAD. */
-	memset(run.m->memory + size, 0, sizeof(u64));
-	write_perf_data(dir, s->ctl, run.m->memory, (size + 7) & ~7UL);
+	write_perf_data(dir, s->ctl, run.m->memory, size);
 	decode(dir, &done);
 	tap_expect(done && run.logged - done < 128, "%zu of %zu instructions", done, run.logged);
 	tap_note("%lu branches, %zu instructions", run.branches, done);
-	clean(dir);
+	perf_data_remove(dir);
 	machine_free(run.m);
 	tap_end();
 }
 
 int main(void)
 {
-	const bool has_perf = !system("perf version >/dev/null 2>&1");
+	const bool has_perf = perf_is_here();
 	size_t i;
 
 	tap_plan(ARRAY_SIZE(settings));

@@ -5,6 +5,7 @@
  */
 #include "processor.h"
 #include "options.h"
+#include "log/write.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ static struct processor {
 	struct pmu *pmu;
 	struct branch_log *log;
 	FILE *raw;
+	FILE *msrs;		/* accesses of its MSRs */
 	bool hot;		/* TraceEn */
 	bool exiting;
 	bool failed_entry;	/* what exits has not entered */
@@ -63,6 +65,7 @@ static struct pt_emu_state state_at(BX_CPU_C *c, Bit64u offset)
 
 	state.ip = address(c, offset);
 	state.cr3 = c->cr3;
+	state.pae = pt_pae(c);
 	state.cpl = pt_cpl(c);
 	state.mode = bits == 64 ? PT_EMU_MODE_64 : bits == 32 ? PT_EMU_MODE_32 : PT_EMU_MODE_16;
 	state.non_root = c->in_vmx_guest;
@@ -204,6 +207,8 @@ void pt_exit(void)
 			log_close(processors[i].log);
 		if (processors[i].raw)
 			fclose(processors[i].raw);
+		if (processors[i].msrs)
+			fclose(processors[i].msrs);
 		pt_emu_free(processors[i].pt);
 		pmu_free(processors[i].pmu);
 		processors[i] = {};
@@ -225,7 +230,11 @@ void pt_initialize(unsigned int cpu)
 		snprintf(name, sizeof(name), "pt-raw.%u", cpu);
 		p->raw = fopen(name, "w");
 	}
-	if (!p->pt || (options.raw && !p->raw))
+	if (options.msrs) {
+		snprintf(name, sizeof(name), "pt-msrs.%u", cpu);
+		p->msrs = fopen(name, "w");
+	}
+	if (!p->pt || (options.raw && !p->raw) || (options.msrs && !p->msrs))
 		pt_die("--pt: no memory, or the file %s cannot be made", name);
 }
 
@@ -248,7 +257,7 @@ bool pt_has_vmx(void)
 
 bool pt_has_gpa(void)
 {
-	return enabled && options.caps.gpa;
+	return pt_has_vmx() && options.caps.gpa;
 }
 
 void pt_cpuid(unsigned int cpu, Bit32u leaf, Bit32u subleaf, cpuid_function_t *regs)
@@ -264,16 +273,25 @@ void pt_cpuid(unsigned int cpu, Bit32u leaf, Bit32u subleaf, cpuid_function_t *r
 	regs->edx = values[3];
 }
 
+static void log_msr(unsigned int cpu, char how, Bit32u index, Bit64u value)
+{
+	if (processors[cpu].msrs)
+		pt_log_msr(processors[cpu].msrs, BX_CPU(cpu)->get_Virtual_TSC(), how, index, value);
+}
+
 enum pt_access pt_rdmsr(unsigned int cpu, Bit32u index, Bit64u *value)
 {
 	const struct processor *p = &processors[cpu];
-	__u64 read;
+	__u64 read = 0;
+	bool good;
 
 	if (!enabled)
 		return PT_NOT_OURS;
 	if (!pt_emu_has_msr(index))
 		return pmu_rdmsr(p->pmu, index, value);
-	if (!pt_emu_rdmsr(p->pt, index, &read))
+	good = pt_emu_rdmsr(p->pt, index, &read);
+	log_msr(cpu, good ? 'r' : 'R', index, read);
+	if (!good)
 		return PT_FAULT;
 	*value = read;
 	return PT_DONE;
@@ -285,19 +303,22 @@ enum pt_access pt_wrmsr(unsigned int cpu, Bit32u index, Bit64u value)
 	BX_CPU_C *c = BX_CPU(cpu);
 	bool was_hot = p->hot;
 	struct pt_emu_state next;
+	bool good;
 
 	if (!enabled)
 		return PT_NOT_OURS;
 	if (!pt_emu_has_msr(index))
 		return pmu_wrmsr(p->pmu, index, value);
 	next = state_now(c);
-	if (!pt_emu_wrmsr(p->pt, index, value, address(c, c->prev_rip), &next))
+	good = pt_emu_wrmsr(p->pt, index, value, address(c, c->prev_rip), &next);
+	log_msr(cpu, good ? 'w' : 'W', index, value);
+	if (!good)
 		return PT_FAULT;
 	if (index != PT_EMU_MSR_CTL)
 		return PT_DONE;
 	update_hot(p);
 	if (p->log && p->hot && !was_hot)
-		log_start(p->log, value);
+		log_start(p->log, p->pt, value);
 	else if (p->log && was_hot && !p->hot)
 		log_stop(p->log, pt_linear(c, c->prev_rip));
 	return PT_DONE;
@@ -473,7 +494,7 @@ void pt_vmentry(unsigned int cpu)
 	if (was_hot || p->hot)
 		log_vmentry(p->log, p->launch);
 	if (p->hot && !was_hot)
-		log_start(p->log, vmcs.guest_rtit_ctl);
+		log_start(p->log, p->pt, vmcs.guest_rtit_ctl);
 }
 
 /* Begins: nothing of the guest's state is saved yet. */

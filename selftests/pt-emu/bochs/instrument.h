@@ -10,10 +10,24 @@
 #error "configure Bochs with --enable-instrumentation=instrument/pt"
 #endif
 
+#include "mark.h"
+
 #define BX_INSTR_STORE_OPCODE_BYTES
 
 class bxInstruction_c;
 struct cpuid_function_t;
+
+/* Instructions that cost more on silicon than a count of instructions shows. */
+enum dear_instruction {
+	DEAR_TSC,
+	DEAR_RDMSR,
+	DEAR_WRMSR,
+	DEAR_VMREAD,
+	DEAR_VMWRITE,
+	DEAR_INSTRUCTIONS,
+};
+
+extern Bit64u dear[DEAR_INSTRUCTIONS];
 
 /* A processor traces: all that follows is told to it. */
 extern bool pt_hot;
@@ -55,6 +69,7 @@ void pt_vmentry(unsigned int cpu);
 void pt_vmx_operation(unsigned int cpu, bool on);
 void pt_vmptrld(unsigned int cpu, Bit64u vmcs);
 void pt_vmclear(unsigned int cpu, Bit64u vmcs);
+void dear_mark(void);
 
 #define BX_INSTR_INIT_ENV()		pt_init()
 #define BX_INSTR_EXIT_ENV()		pt_exit()
@@ -106,6 +121,14 @@ void pt_vmclear(unsigned int cpu, Bit64u vmcs);
 #define PT_VMX_OPERATION(on)		pt_vmx_operation(BX_CPU_ID, on)
 #define PT_VMPTRLD(vmcs)		pt_vmptrld(BX_CPU_ID, vmcs)
 #define PT_VMCLEAR(vmcs)		pt_vmclear(BX_CPU_ID, vmcs)
+
+/* Not of Intel PT: for selftests/bench. Its mark is a NOP with an operand of its own. */
+#define DEAR(what)			(dear[DEAR_##what]++)
+#define DEAR_MARK(i) \
+	do { \
+		if (!(i)->modC0() && (i)->displ32s() == MARK_DISPLACEMENT) \
+			dear_mark(); \
+	} while (0)
 
 /* Not used. */
 #define BX_INSTR_EXIT(cpu)

@@ -46,6 +46,7 @@ static struct pt_log_record record(const struct branch_log *log, Bit8u kind)
 	r.cpl = pt_cpl(c);
 	r.bits = pt_code_bits(c);
 	r.non_root = c->in_vmx_guest;
+	r.pae = pt_pae(c);
 	r.cr3 = c->cr3;
 	return r;
 }
@@ -157,8 +158,9 @@ static void put_event(struct branch_log *log, Bit64u to)
 }
 
 /* The next instruction is the first. */
-void log_start(struct branch_log *log, Bit64u ctl)
+void log_start(struct branch_log *log, const struct pt_emu *pt, Bit64u ctl)
 {
+	pt_log_msrs(log->file, pt, ctl);
 	put_step(log, PT_LOG_START, ctl, here(log));
 	log->running = false;
 	log->event = false;

@@ -36,6 +36,11 @@ static inline unsigned int pt_cpl(BX_CPU_C *c)
 	return c->v8086_mode() ? 3 : c->sregs[BX_SEG_REG_CS].selector.rpl;
 }
 
+static inline bool pt_pae(BX_CPU_C *c)
+{
+	return c->cr0.get_PG() && c->cr4.get_PAE() && !c->long_mode();
+}
+
 static inline unsigned int pt_code_bits(BX_CPU_C *c)
 {
 	if (c->long64_mode())
@@ -48,7 +53,7 @@ struct branch_log;
 
 struct branch_log *log_open(unsigned int cpu);
 void log_close(struct branch_log *log);
-void log_start(struct branch_log *log, Bit64u ctl);
+void log_start(struct branch_log *log, const struct pt_emu *pt, Bit64u ctl);
 void log_stop(struct branch_log *log, Bit64u from);
 void log_before(struct branch_log *log, const bxInstruction_c *i);
 void log_after(struct branch_log *log);

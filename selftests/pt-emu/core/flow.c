@@ -38,12 +38,21 @@ bool pt_emu_packet_enabled(const struct pt_emu *pt)
 	       pt->ctl & PT_EMU_CTL_BRANCHEN;
 }
 
+/* Bits of CR3 that a PIP packet has and CR3 filtering compares: no PCID (36.2.4.2). */
+__u64 pt_emu_cr3_address(const struct pt_emu_state *state)
+{
+	return state->cr3 & ~(state->pae ? 0x1fULL : 0xfffULL);
+}
+
 /* ContextEn (36.2.5.3) */
 static bool in_context(const struct pt_emu *pt, const struct pt_emu_state *state)
 {
+	const struct pt_emu_state match = { .cr3 = pt->cr3_match, .pae = state->pae };
+
 	if (!(pt->ctl & (state->cpl ? PT_EMU_CTL_USER : PT_EMU_CTL_OS)))
 		return false;
-	return !(pt->ctl & PT_EMU_CTL_CR3FILTER) || !((state->cr3 ^ pt->cr3_match) >> 5);
+	return !(pt->ctl & PT_EMU_CTL_CR3FILTER) ||
+	       pt_emu_cr3_address(state) == pt_emu_cr3_address(&match);
 }
 
 static unsigned int addr_cfg(const struct pt_emu *pt, unsigned int range)
@@ -217,8 +226,8 @@ static void transfer(struct pt_emu *pt, enum transfer how, const struct pt_emu_s
 		psb_if_due(pt);
 }
 
-/* Before the packets of an event, never within them. */
-static void pass_time(struct pt_emu *pt)
+/* Before the packets of an event, never within them; for vmx.c too. */
+void pt_emu_pass_time(struct pt_emu *pt)
 {
 	if (pt->ctl & PT_EMU_CTL_MTCEN && pt_emu_trigger_enabled(pt))
 		pt_emu_put_mtc(pt);
@@ -228,7 +237,7 @@ static void near_transfer(struct pt_emu *pt, enum transfer how, __u64 target)
 {
 	struct pt_emu_state to = pt->now;
 
-	pass_time(pt);
+	pt_emu_pass_time(pt);
 	to.ip = target;
 	transfer(pt, how, &to, false);
 }
@@ -248,7 +257,7 @@ void pt_emu_arrive(struct pt_emu *pt, const struct pt_emu_state *to, bool new_cr
  */
 void pt_emu_conditional(struct pt_emu *pt, bool taken, __u64 next)
 {
-	pass_time(pt);
+	pt_emu_pass_time(pt);
 	if (taken && has_ranges(pt)) {
 		near_transfer(pt, TRANSFER_CONDITIONAL, next);
 		return;
@@ -338,7 +347,7 @@ void pt_emu_ret(struct pt_emu *pt, __u64 target)
  */
 void pt_emu_far(struct pt_emu *pt, const struct pt_emu_state *to)
 {
-	pass_time(pt);
+	pt_emu_pass_time(pt);
 	pt_emu_arrive(pt, to, false);
 }
 
@@ -351,7 +360,7 @@ void pt_emu_far(struct pt_emu *pt, const struct pt_emu_state *to)
  */
 void pt_emu_event(struct pt_emu *pt, __u64 from, const struct pt_emu_state *to)
 {
-	pass_time(pt);
+	pt_emu_pass_time(pt);
 	if (pt_emu_packet_enabled(pt))
 		pt_emu_put_fup(pt, from);
 	pt_emu_arrive(pt, to, false);
@@ -364,7 +373,7 @@ void pt_emu_event(struct pt_emu *pt, __u64 from, const struct pt_emu_state *to)
  */
 void pt_emu_mov_cr3(struct pt_emu *pt, const struct pt_emu_state *next)
 {
-	pass_time(pt);
+	pt_emu_pass_time(pt);
 	transfer(pt, TRANSFER_NONE, next, true);
 }
 

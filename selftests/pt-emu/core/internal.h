@@ -40,6 +40,7 @@
  * @mode_sent: last MODE.Exec since the last PSB, or NO_MODE
  * @tnt: bits of the TNT packet in the making, the oldest highest
  * @tnt_bits: how many
+ * @tnt_time: when the oldest was
  * @ret_depth: entries of @ret
  * @used: bytes of @buffer
  * @last_ip: the address that the next one is compressed against
@@ -77,6 +78,7 @@ struct pt_emu {
 	unsigned int used;
 	__u64 last_ip;
 	__u64 cycle;
+	__u64 tnt_time;
 	__u64 mtc;
 	__u64 ret[RET_STACK];
 	__u8 buffer[BUFFER];
@@ -88,6 +90,8 @@ bool pt_emu_ctl_valid(const struct pt_emu_caps *caps, __u64 ctl);
 /* flow.c */
 void pt_emu_enable(struct pt_emu *pt, __u64 ctl, const struct pt_emu_state *next);
 void pt_emu_disable(struct pt_emu *pt, __u64 ctl);
+void pt_emu_pass_time(struct pt_emu *pt);
+__u64 pt_emu_cr3_address(const struct pt_emu_state *state);
 void pt_emu_arrive(struct pt_emu *pt, const struct pt_emu_state *to, bool new_cr3);
 
 /* packet.c */

@@ -58,20 +58,19 @@ static void put_le(struct pt_emu *pt, __u8 first, int second, __u64 payload, uns
 	put(pt, data, size);
 }
 
-/* A cycle packet, before a packet that is eligible for one (36.4.2.14). */
-static void put_cyc(struct pt_emu *pt)
+/*
+ * A cycle packet, before a packet that is eligible for one (36.4.2.14): when what that
+ * tells was. The cycles of a loss are told with its OVF.
+ */
+static void put_cyc(struct pt_emu *pt, __u64 now)
 {
 	const unsigned int choice = pt->ctl >> PT_EMU_CTL_CYCTHRESH_SHIFT & 0xf;
 	const __u64 threshold = choice ? 1ULL << (choice - 1) : 1;
 	__u8 data[MAX_PAYLOAD + 2];
+	__u64 cycles = now - pt->cycle;
 	unsigned int size = 1;
-	__u64 now, cycles;
 
-	if (!(pt->ctl & PT_EMU_CTL_CYCEN))
-		return;
-	now = pt->ops.clock(pt->machine);
-	cycles = now - pt->cycle;
-	if (cycles < threshold)
+	if (!(pt->ctl & PT_EMU_CTL_CYCEN) || pt->lost || cycles < threshold)
 		return;
 	pt->cycle = now;
 	data[0] = CYC_HEADER | (cycles & 0x1f) << 3;
@@ -88,6 +87,11 @@ static void put_cyc(struct pt_emu *pt)
 	put(pt, data, size);
 }
 
+static void put_cyc_now(struct pt_emu *pt)
+{
+	put_cyc(pt, pt->ops.clock(pt->machine));
+}
+
 static void flush_tnt(struct pt_emu *pt)
 {
 	__u8 tnt;
@@ -97,7 +101,7 @@ static void flush_tnt(struct pt_emu *pt)
 	tnt = (1U << pt->tnt_bits | pt->tnt) << 1;
 	pt->tnt = 0;
 	pt->tnt_bits = 0;
-	put_cyc(pt);
+	put_cyc(pt, pt->tnt_time);
 	put(pt, &tnt, sizeof(tnt));
 }
 
@@ -105,11 +109,13 @@ static void flush_tnt(struct pt_emu *pt)
 static void begin(struct pt_emu *pt)
 {
 	flush_tnt(pt);
-	put_cyc(pt);
+	put_cyc_now(pt);
 }
 
 void pt_emu_put_tnt(struct pt_emu *pt, bool taken)
 {
+	if (!pt->tnt_bits)
+		pt->tnt_time = pt->ops.clock(pt->machine);
 	pt->tnt = pt->tnt << 1 | taken;
 	if (++pt->tnt_bits == TNT_BITS)
 		flush_tnt(pt);
@@ -169,10 +175,8 @@ void pt_emu_put_fup(struct pt_emu *pt, __u64 ip)
 
 void pt_emu_put_pip(struct pt_emu *pt)
 {
-	const __u64 cr3 = pt->now.cr3 >> 5;
-
 	begin(pt);
-	put_le(pt, EXT, EXT_PIP, cr3 << 1 | pt->now.non_root, 6);
+	put_le(pt, EXT, EXT_PIP, pt_emu_cr3_address(&pt->now) >> 4 | pt->now.non_root, 6);
 }
 
 void pt_emu_put_mode(struct pt_emu *pt)
@@ -263,18 +267,21 @@ void pt_emu_put_ovf(struct pt_emu *pt)
 	pt->tnt = 0;
 	pt->tnt_bits = 0;
 	pt->full_ip = true;
-	put_cyc(pt);
+	put_cyc_now(pt);
 	put_le(pt, EXT, EXT_OVF, 0, 0);
 }
 
 /*
  * PSB+ (36.3.7), without MODE.TSX. @in_flow is PacketEn, but for the PSB that starts a
- * trace, which comes before its TIP.PGE.
+ * trace, which comes before its TIP.PGE. MTC packets that are due come before its TMA: a
+ * decoder takes one that is behind that for 256 ticks.
  */
 void pt_emu_put_psb(struct pt_emu *pt, bool in_flow)
 {
 	unsigned int i;
 
+	if (pt->ctl & PT_EMU_CTL_MTCEN)
+		pt_emu_put_mtc(pt);
 	flush_tnt(pt);
 	if (!pt->lost)
 		pt->byte_count = 0;

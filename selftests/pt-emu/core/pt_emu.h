@@ -120,6 +120,7 @@ enum pt_emu_mode {
  * struct pt_emu_state - where the processor is
  * @ip: the instruction it executes next, as &struct pt_emu_caps.lip says
  * @cr3: CR3
+ * @pae: PAE paging is used, where CR3[11:5] are bits of an address, too
  * @cpl: 0 to 3; 0 in real-address mode and 3 in virtual-8086 mode (36.2.4.1)
  * @mode: its execution mode
  * @non_root: it is in VMX non-root operation
@@ -127,6 +128,7 @@ enum pt_emu_mode {
 struct pt_emu_state {
 	__u64 ip;
 	__u64 cr3;
+	bool pae;
 	__u8 cpl;
 	enum pt_emu_mode mode;
 	bool non_root;

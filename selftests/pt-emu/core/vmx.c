@@ -84,6 +84,7 @@ enum pt_emu_entry pt_emu_vmentry_check(const struct pt_emu *pt, const struct pt_
 void pt_emu_vmentry(struct pt_emu *pt, const struct pt_emu_vmcs *vmcs,
 		    const struct pt_emu_state *guest)
 {
+	pt_emu_pass_time(pt);
 	pt->guest_physical = vmcs->guest_physical;
 	if (!vmcs->load_rtit_ctl)
 		pt_emu_arrive(pt, guest, true);
@@ -104,6 +105,7 @@ void pt_emu_vmentry(struct pt_emu *pt, const struct pt_emu_vmcs *vmcs,
  */
 void pt_emu_vmentry_failed(struct pt_emu *pt, bool late, const struct pt_emu_state *to)
 {
+	pt_emu_pass_time(pt);
 	pt_emu_arrive(pt, to, late);
 }
 
@@ -119,6 +121,7 @@ __u64 pt_emu_vmexit(struct pt_emu *pt, const struct pt_emu_vmcs *vmcs, __u64 fro
 {
 	const __u64 ctl = pt->ctl;
 
+	pt_emu_pass_time(pt);
 	if (pt_emu_packet_enabled(pt)) {
 		pt_emu_put_fup(pt, from);
 		if (vmcs->clear_rtit_ctl)

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define PT_LOG_MAGIC	"PTLOG\n\032"	/* with its NUL, 8 bytes */
-#define PT_LOG_VERSION	1
+#define PT_LOG_VERSION	2
 #define PT_LOG_CODE_MAX	16
 
 /**
@@ -49,10 +49,13 @@ struct pt_log_header {
  * @PT_LOG_CR3: a write of CR3 by MOV; to is the instruction behind it
  * @PT_LOG_VMENTRY: from is VMLAUNCH, VMRESUME or VMRUN, to the guest's first instruction,
  *	before an event that the entry injects
- * @PT_LOG_VMEXIT: from is the guest's instruction pointer that the exit saves
+ * @PT_LOG_VMEXIT: from is the guest's instruction pointer that the exit saves; or VMRUN,
+ *	if it has failed and entered nothing
  * @PT_LOG_CODE: the bytes of an instruction, before the first time that this processor
  *	executes them, or executes them again after others at that address; not a
  *	branch. A front end may leave these out.
+ * @PT_LOG_MSR: before PT_LOG_START, IA32_RTIT_STATUS and what the filters compare with that
+ *	IA32_RTIT_CTL names: from is the MSR's number, to its value; not a branch
  */
 enum pt_log_kind {
 	PT_LOG_START = 1,
@@ -70,6 +73,7 @@ enum pt_log_kind {
 	PT_LOG_VMENTRY,
 	PT_LOG_VMEXIT,
 	PT_LOG_CODE,
+	PT_LOG_MSR,
 };
 
 /**
@@ -79,6 +83,7 @@ enum pt_log_kind {
  * @bits: of code at @to: 16, 32 or 64
  * @non_root: 1 in a guest (VMX non-root operation, or an SVM guest) at @to
  * @size: PT_LOG_CODE: how many bytes of @code; else 0
+ * @pae: 1 if PAE paging is used at @to
  * @reserved: 0
  * @cr3: CR3 at @to
  * @from: linear address of the instruction that branches, or as the kind says
@@ -88,7 +93,7 @@ enum pt_log_kind {
  * @code: PT_LOG_CODE: its bytes
  *
  * Each record's state is that of the next one's @from: nothing between two records
- * changes it. Near branches do not.
+ * changes it. Near branches do not. PT_LOG_MSR has none.
  */
 struct pt_log_record {
 	__u8 kind;
@@ -96,7 +101,8 @@ struct pt_log_record {
 	__u8 bits;
 	__u8 non_root;
 	__u8 size;
-	__u8 reserved[3];
+	__u8 pae;
+	__u8 reserved[2];
 	__u64 cr3;
 	union {
 		struct {

@@ -14,6 +14,7 @@
 
 #define MAGIC			"PERFILE2"
 #define RECORD_AUXTRACE		71	/* PERF_RECORD_AUXTRACE, of perf and not of the kernel */
+#define ANY_CPU			0xffffffffU	/* of a thread */
 #define WORD			8ULL	/* perf pads to whole ones */
 
 struct file_header {
@@ -86,7 +87,7 @@ static size_t read_perf_data(const char *path, const u8 *file, size_t size, unsi
 			continue;
 		if (aux->size > (u64)(end - at))
 			errx(2, "%s is cut off", path);
-		if (aux->cpu == cpu)
+		if (aux->cpu == cpu || aux->cpu == ANY_CPU)
 			add_part(traces, &n, &last, aux, at);
 		at += aux->size;
 	}
@@ -96,7 +97,7 @@ static size_t read_perf_data(const char *path, const u8 *file, size_t size, unsi
 /**
  * trace_read() - the traces in a file
  * @path: perf.data, or the bytes of one trace
- * @cpu: whose, in perf.data
+ * @cpu: whose, in perf.data; those of threads are taken, too
  * @traces: where to put them
  *
  * Return: how many there are.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes a log of the format in log.h: buffering, and which instructions' bytes are
- * in it already.
+ * in it already. And one of accesses of MSRs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +88,35 @@ void pt_log_code(struct pt_log *log, __u64 cr3, __u64 address, const void *code,
 	pt_log_put(log, &record);
 }
 
+static void put_msr(struct pt_log *log, const struct pt_emu *pt, __u32 msr)
+{
+	struct pt_log_record record = { .kind = PT_LOG_MSR, .from = msr };
+
+	if (pt_emu_rdmsr(pt, msr, &record.to))
+		pt_log_put(log, &record);
+}
+
+/**
+ * pt_log_msrs() - write MSRs on which it depends what is traced, before PT_LOG_START
+ * @log: where
+ * @pt: whose
+ * @ctl: IA32_RTIT_CTL, which names filters
+ */
+void pt_log_msrs(struct pt_log *log, const struct pt_emu *pt, __u64 ctl)
+{
+	unsigned int i;
+
+	put_msr(log, pt, PT_EMU_MSR_STATUS);
+	if (ctl & PT_EMU_CTL_CR3FILTER)
+		put_msr(log, pt, PT_EMU_MSR_CR3_MATCH);
+	for (i = 0; i < PT_EMU_MAX_RANGES; i++) {
+		if (!(ctl >> (PT_EMU_CTL_ADDR0_CFG_SHIFT + 4 * i) & 0xf))
+			continue;
+		put_msr(log, pt, PT_EMU_MSR_ADDR0_A + 2 * i);
+		put_msr(log, pt, PT_EMU_MSR_ADDR0_A + 2 * i + 1);
+	}
+}
+
 /**
  * pt_log_flush() - put into the file what is buffered, for others to read
  * @log: which
@@ -111,4 +140,17 @@ bool pt_log_close(struct pt_log *log)
 	pt_codes_free(&log->codes);
 	free(log);
 	return good;
+}
+
+/**
+ * pt_log_msr() - write an access of an MSR, as a line: the numbers are hexadecimal
+ * @file: where
+ * @tsc: the time stamp counter
+ * @how: 'r' RDMSR, 'w' WRMSR, or in upper case: it faults
+ * @msr: which
+ * @value: what is read or written
+ */
+void pt_log_msr(FILE *file, __u64 tsc, char how, __u32 msr, __u64 value)
+{
+	fprintf(file, "%llx %c %x %llx\n", tsc, how, msr, value);
 }

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define API_VERSION	7
@@ -128,7 +129,7 @@ void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned
 
 /*
  * Not of the plugin API: the time stamp counter, registers as text, an NMI,
- * and which virtual CPU a thread executes.
+ * which virtual CPU a thread executes, and what translated code keeps to itself.
  */
 extern __thread void *current_cpu;
 
@@ -137,5 +138,39 @@ void *qemu_get_cpu(int index);
 void cpu_dump_state(void *cpu, FILE *file, int flags);
 void cpu_set_interrupt(void *cpu, int mask);
 void cpu_exit(void *cpu);
+bool cpu_restore_state(void *cpu, uintptr_t code);
+
+/*
+ * Weak: a QEMU that lacks one tells of its version, or the plugin of the name, and not
+ * the dynamic linker of a symbol.
+ */
+#pragma weak qemu_plugin_register_vcpu_init_cb
+#pragma weak qemu_plugin_register_vcpu_tb_trans_cb
+#pragma weak qemu_plugin_register_vcpu_discon_cb
+#pragma weak qemu_plugin_register_atexit_cb
+#pragma weak qemu_plugin_register_vcpu_tb_exec_cb
+#pragma weak qemu_plugin_register_vcpu_tb_exec_cond_cb
+#pragma weak qemu_plugin_register_vcpu_insn_exec_cb
+#pragma weak qemu_plugin_register_vcpu_insn_exec_cond_cb
+#pragma weak qemu_plugin_tb_n_insns
+#pragma weak qemu_plugin_tb_vaddr
+#pragma weak qemu_plugin_tb_get_insn
+#pragma weak qemu_plugin_insn_data
+#pragma weak qemu_plugin_insn_vaddr
+#pragma weak qemu_plugin_get_registers
+#pragma weak qemu_plugin_read_register
+#pragma weak qemu_plugin_write_register
+#pragma weak qemu_plugin_set_pc
+#pragma weak qemu_plugin_read_memory_vaddr
+#pragma weak qemu_plugin_read_memory_hwaddr
+#pragma weak qemu_plugin_write_memory_hwaddr
+#pragma weak qemu_plugin_scoreboard_new
+#pragma weak qemu_plugin_scoreboard_find
+#pragma weak cpus_get_elapsed_ticks
+#pragma weak qemu_get_cpu
+#pragma weak cpu_dump_state
+#pragma weak cpu_set_interrupt
+#pragma weak cpu_exit
+#pragma weak cpu_restore_state
 
 #endif /* _PT_QEMU_API_H */

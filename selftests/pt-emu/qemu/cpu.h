@@ -49,7 +49,7 @@ struct block {
 /* Registers, in the order of their names in state.c */
 enum reg {
 	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSP, REG_RIP, REG_EFLAGS, REG_CS, REG_CR0,
-	REG_CR3, REG_EFER, REGS
+	REG_CR3, REG_CR4, REG_EFER, REGS
 };
 
 #define SEGMENTS	16
@@ -113,6 +113,7 @@ struct seen {
  * @log: the log, or NULL
  * @seen: for @log
  * @raw: what Intel PT writes to memory, or NULL
+ * @msrs: accesses of its MSRs, or NULL
  * @scratch: for registers and memory
  * @time: the time stamp counter, which stands still within a callback
  * @tracing: TraceEn
@@ -148,6 +149,7 @@ struct cpu {
 	struct pt_log *log;
 	struct seen *seen;
 	FILE *raw;
+	FILE *msrs;
 	struct byte_array *scratch;
 
 	__u64 time;

@@ -41,6 +41,7 @@ static void log_step(struct cpu *c, enum pt_log_kind kind, __u64 from,
 		.cpl = at->cpl,
 		.bits = bits[at->mode],
 		.non_root = at->non_root,
+		.pae = at->pae,
 		.cr3 = at->cr3,
 		.from = from,
 		.to = to,
@@ -66,6 +67,8 @@ void flow_start(struct cpu *c, __u64 ctl, const struct pt_emu_state *to)
 	c->ctl = ctl;
 	c->exception = false;
 	c->branch.word = 0;
+	if (c->log)
+		pt_log_msrs(c->log, c->pt, ctl);
 	flow_step(c, PT_LOG_START, ctl, to);
 	follow(c);
 }

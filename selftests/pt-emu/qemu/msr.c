@@ -35,6 +35,20 @@ static bool is_supervisor(struct cpu *c)
 	return !(reg_read(c, REG_CR0) & CR0_PE) || !(reg_read(c, REG_CS) & RPL);
 }
 
+/*
+ * @code is where the callback returns to. QEMU makes EFLAGS from the last result and
+ * its kind; in the middle of a block only the code knows the kind, and an interrupt
+ * before the next one would save any bits as flags.
+ */
+static void go_on(const void *code, __u64 pc) __attribute__((noreturn));
+
+static void go_on(const void *code, __u64 pc)
+{
+	if (!cpu_restore_state(current_cpu, (uintptr_t)code))
+		fatal("QEMU has no translated code at a callback's return address");
+	qemu_plugin_set_pc(pc);
+}
+
 /* General protection: QEMU is led to an MSR access at which it faults. */
 static void fault(struct cpu *c, __u64 ip, bool write)
 {
@@ -60,8 +74,15 @@ void fault_delivered(struct cpu *c, __u64 from)
 	reg_write(c, REG_RDX, c->fault_regs[2]);
 }
 
+static void log_msr(struct cpu *c, char how, __u32 msr, __u64 value)
+{
+	if (c->msrs && pt_emu_has_msr(msr))
+		pt_log_msr(c->msrs, guest_time(c), how, msr, value);
+}
+
 void wrmsr_starts(unsigned int index, void *data)
 {
+	const void *code = __builtin_return_address(0);
 	struct cpu *c = cpu_current();
 	const __u32 msr = reg_read(c, REG_RCX);
 	struct pt_emu_state next;
@@ -74,23 +95,25 @@ void wrmsr_starts(unsigned int index, void *data)
 	value = (__u32)reg_read(c, REG_RAX) | reg_read(c, REG_RDX) << 32;
 	if (pmu_has_msr(c, msr)) {
 		pmu_wrmsr(c, msr, value);
-		qemu_plugin_set_pc(c->block_rip + (size_t)data + INSN_SIZE);
+		go_on(code, c->block_rip + (size_t)data + INSN_SIZE);
 	}
 	state_read(c, &next);
 	ip = c->block_rip + (size_t)data + c->base;
 	next.ip = ip + INSN_SIZE;
 	time_passes(c);
 	if (!pt_emu_wrmsr(c->pt, msr, value, ip, &next)) {
+		log_msr(c, 'W', msr, value);
 		fault(c, ip, true);
 		return;
 	}
+	log_msr(c, 'w', msr, value);
 	was = c->tracing;
 	on = msr == PT_EMU_MSR_CTL ? value & PT_EMU_CTL_TRACEEN : was;
 	if (was && !on)
 		flow_stop(c, ip);
 	if (on && !was)
 		flow_start(c, value, &next);
-	qemu_plugin_set_pc(next.ip - c->base);
+	go_on(code, next.ip - c->base);
 }
 
 static bool has_msr(struct cpu *c, __u32 msr)
@@ -112,17 +135,19 @@ static bool read_msr(struct cpu *c, __u32 msr, __u64 *value)
 }
 
 /* The instruction has read its value into EDX:EAX. */
-static void has_read(struct cpu *c, __u64 value, __u64 next) __attribute__((noreturn));
+static void has_read(struct cpu *c, __u64 value, const void *code, __u64 next)
+	__attribute__((noreturn));
 
-static void has_read(struct cpu *c, __u64 value, __u64 next)
+static void has_read(struct cpu *c, __u64 value, const void *code, __u64 next)
 {
 	reg_write(c, REG_RAX, (__u32)value);
 	reg_write(c, REG_RDX, value >> 32);
-	qemu_plugin_set_pc(next);
+	go_on(code, next);
 }
 
 void rdmsr_starts(unsigned int index, void *data)
 {
+	const void *code = __builtin_return_address(0);
 	struct cpu *c = cpu_current();
 	const __u32 msr = reg_read(c, REG_RCX);
 	const __u64 rip = c->block_rip + (size_t)data;
@@ -131,21 +156,25 @@ void rdmsr_starts(unsigned int index, void *data)
 	(void)index;
 	if (!has_msr(c, msr) || c->guest || !is_supervisor(c))
 		return;
+	time_passes(c);
 	if (!read_msr(c, msr, &value)) {
+		log_msr(c, 'R', msr, 0);
 		fault(c, rip + c->base, false);
 		return;
 	}
-	has_read(c, value, rip + INSN_SIZE);
+	log_msr(c, 'r', msr, value);
+	has_read(c, value, code, rip + INSN_SIZE);
 }
 
 void rdpmc_starts(unsigned int index, void *data)
 {
+	const void *code = __builtin_return_address(0);
 	struct cpu *c = cpu_current();
 	__u64 value;
 
 	(void)index;
 	if (!c->guest && is_supervisor(c) && pmu_rdpmc(c, reg_read(c, REG_RCX), &value))
-		has_read(c, value, c->block_rip + (size_t)data + INSN_SIZE);
+		has_read(c, value, code, c->block_rip + (size_t)data + INSN_SIZE);
 }
 
 /* QEMU executes CPUID; then the core changes what it found. */

@@ -147,6 +147,13 @@ static void cpu_new(unsigned int index)
 		if (!c->raw)
 			fatal("cannot make %s: %s", name, strerror(errno));
 	}
+	if (options.msrs) {
+		c->msrs = fopen(file_name(name, sizeof(name), "msrs", index), "w");
+		if (!c->msrs)
+			fatal("cannot make %s: %s", name, strerror(errno));
+		/* For who looks at it in L1. */
+		setvbuf(c->msrs, NULL, _IOLBF, 0);
+	}
 }
 
 static void ends(void *data)
@@ -162,6 +169,8 @@ static void ends(void *data)
 			      directory);
 		if (c->raw && fclose(c->raw))
 			fatal("cannot write pt-raw.%u in %s: %s", i, directory, strerror(errno));
+		if (c->msrs && (ferror(c->msrs) | fclose(c->msrs)))
+			fatal("cannot write pt-msrs.%u in %s: %s", i, directory, strerror(errno));
 	}
 }
 
@@ -387,6 +396,16 @@ static void translated(struct qemu_plugin_tb *tb, void *data)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A word for what this QEMU has not. */
+static const char *missing(void)
+{
+	if (options.caps.ptwrite)
+		return "QEMU has no such instruction";
+	if (options.caps.vmx || options.caps.gpa)
+		return "QEMU has no VMX";
+	return NULL;
+}
+
 static void take_options(int argc, char **argv)
 {
 	const char *wrong;
@@ -395,6 +414,7 @@ static void take_options(int argc, char **argv)
 	pt_options_default(&options);
 	options.caps.vmx = false;
 	options.caps.gpa = false;
+	options.caps.ptwrite = false;
 	options.caps.crystal_ratio = CRYSTAL_RATIO;
 	options.caps.maxphyaddr = PHYS_BITS;
 	for (i = 0; i < argc; i++) {
@@ -405,16 +425,40 @@ static void take_options(int argc, char **argv)
 		if (strncmp(argv[i], "option=", 7))
 			fatal("unknown argument '%s': it takes option=WORD and dir=DIRECTORY",
 			      argv[i]);
-		wrong = pt_options_parse(&options, argv[i] + 7);
+		wrong = pt_options_parse(&options, argv[i] + 7) ?: missing();
 		if (wrong)
 			fatal("option '%s': %s", argv[i] + 7, wrong);
 	}
-	if ((options.log || options.raw) && !directory)
-		fatal("log and raw need a directory: add dir=DIRECTORY");
+	if ((options.log || options.raw || options.msrs) && !directory)
+		fatal("log, raw and msrs need a directory: add dir=DIRECTORY");
+}
+
+/* What is no part of the API, by name. */
+static const char *not_exported(void)
+{
+	const struct {
+		const char *name;
+		const void *address;
+	} needed[] = {
+		{ "cpus_get_elapsed_ticks", cpus_get_elapsed_ticks },
+		{ "qemu_get_cpu", qemu_get_cpu },
+		{ "cpu_dump_state", cpu_dump_state },
+		{ "cpu_set_interrupt", cpu_set_interrupt },
+		{ "cpu_exit", cpu_exit },
+		{ "cpu_restore_state", cpu_restore_state },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		if (!needed[i].address)
+			return needed[i].name;
+	}
+	return NULL;
 }
 
 int qemu_plugin_install(__u64 id, const struct qemu_info *info, int argc, char **argv)
 {
+	const char *lacking;
 	int i;
 
 	if (info->version.cur != API_VERSION)
@@ -425,6 +469,9 @@ int qemu_plugin_install(__u64 id, const struct qemu_info *info, int argc, char *
 		      info->target_name);
 	if (info->system.max_vcpus > MAX_CPUS)
 		fatal("%d virtual CPUs: %d at most", info->system.max_vcpus, MAX_CPUS);
+	lacking = not_exported();
+	if (lacking)
+		fatal("this QEMU does not export %s: take one that does, as Debian's", lacking);
 	take_options(argc, argv);
 	for (i = 0; i < info->system.max_vcpus; i++)
 		cpu_new(i);

@@ -7,6 +7,8 @@
 #include "cpu.h"
 
 #define CR0_PE		(1ULL << 0)
+#define CR0_PG		(1ULL << 31)
+#define CR4_PAE		(1ULL << 5)
 #define EFER_LMA	(1ULL << 10)
 #define EFLAGS_VM	(1ULL << 17)
 #define DESC_D		(1U << 22)
@@ -16,7 +18,7 @@
 static const char * const names[REGS] = {
 	[REG_RAX] = "rax", [REG_RBX] = "rbx", [REG_RCX] = "rcx", [REG_RDX] = "rdx",
 	[REG_RSP] = "rsp", [REG_RIP] = "rip", [REG_EFLAGS] = "eflags", [REG_CS] = "cs",
-	[REG_CR0] = "cr0", [REG_CR3] = "cr3", [REG_EFER] = "efer",
+	[REG_CR0] = "cr0", [REG_CR3] = "cr3", [REG_CR4] = "cr4", [REG_EFER] = "efer",
 };
 
 static struct qemu_plugin_register *handles[REGS];
@@ -129,6 +131,11 @@ static __u8 privilege(struct cpu *c, __u16 selector)
 	return selector & RPL;
 }
 
+static bool pae(struct cpu *c, bool lma)
+{
+	return !lma && reg_read(c, REG_CR0) & CR0_PG && reg_read(c, REG_CR4) & CR4_PAE;
+}
+
 /* Where the virtual CPU is, at the start of a block. */
 void state_read(struct cpu *c, struct pt_emu_state *state)
 {
@@ -139,6 +146,7 @@ void state_read(struct cpu *c, struct pt_emu_state *state)
 	c->base = segment->base;
 	state->ip = reg_read(c, REG_RIP) + c->base;
 	state->cr3 = reg_read(c, REG_CR3);
+	state->pae = pae(c, lma);
 	state->cpl = privilege(c, selector);
 	state->mode = segment->mode;
 	state->non_root = c->guest;

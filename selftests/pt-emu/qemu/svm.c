@@ -13,12 +13,16 @@
 #define VMCB_CS_BASE		0x418
 #define VMCB_CPL		0x4cb
 #define VMCB_EFER		0x4d0
+#define VMCB_CR4		0x548
 #define VMCB_CR3		0x550
+#define VMCB_CR0		0x558
 #define VMCB_RIP		0x578
 
 #define ATTRIB_L		(1U << 9)
 #define ATTRIB_D		(1U << 10)
 #define EFER_LMA		(1U << 10)
+#define CR0_PG			(1U << 31)
+#define CR4_PAE			(1U << 5)
 
 #define VMEXIT_INVALID		~0ULL
 #define VMEXIT_INTR		0x60
@@ -40,12 +44,15 @@ static __u64 vmcb_state(struct cpu *c, struct pt_emu_state *state)
 {
 	const unsigned int attrib = vmcb_read(c, VMCB_CS_ATTRIB, 2);
 	const __u64 base = vmcb_read(c, VMCB_CS_BASE, 8);
+	const bool lma = vmcb_read(c, VMCB_EFER, 8) & EFER_LMA;
 
 	state->ip = vmcb_read(c, VMCB_RIP, 8) + base;
 	state->cr3 = vmcb_read(c, VMCB_CR3, 8);
 	state->cpl = vmcb_read(c, VMCB_CPL, 1);
 	state->non_root = true;
-	if (vmcb_read(c, VMCB_EFER, 8) & EFER_LMA && attrib & ATTRIB_L)
+	state->pae = !lma && vmcb_read(c, VMCB_CR0, 8) & CR0_PG &&
+		     vmcb_read(c, VMCB_CR4, 8) & CR4_PAE;
+	if (lma && attrib & ATTRIB_L)
 		state->mode = PT_EMU_MODE_64;
 	else
 		state->mode = attrib & ATTRIB_D ? PT_EMU_MODE_32 : PT_EMU_MODE_16;
@@ -112,6 +119,22 @@ static void guest_left(struct cpu *c, __u64 code)
 	pt_emu_event(c->pt, saved.ip, &host);
 }
 
+/* Its checks failed: #VMEXIT without an instruction of the guest, so from VMRUN itself. */
+static void entry_failed(struct cpu *c)
+{
+	struct pt_emu_state host;
+
+	time_passes(c);
+	c->guest = false;
+	c->entering = false;
+	follow(c);
+	if (!c->tracing)
+		return;
+	state_read(c, &host);
+	flow_step(c, PT_LOG_VMEXIT, c->vmrun, &host);
+	pt_emu_event(c->pt, c->vmrun, &host);
+}
+
 /* The start of a block that follows VMRUN. */
 void vmrun_may_end(unsigned int index, void *data)
 {
@@ -124,11 +147,8 @@ void vmrun_may_end(unsigned int index, void *data)
 	    reg_read(c, REG_CR3) != c->host_cr3)
 		return;
 	code = vmcb_read(c, VMCB_EXITCODE, 8);
-	if (code != VMEXIT_INVALID) {
+	if (code == VMEXIT_INVALID)
+		entry_failed(c);
+	else
 		guest_left(c, code);
-		return;
-	}
-	c->guest = false;
-	c->entering = false;
-	follow(c);
 }
