@@ -157,6 +157,18 @@ static bool vmcs_is_free(struct kvm_trace_pt_switch *pt, u64 *entry, u64 *exit)
 	       !(*entry & KVM_TRACE_PT_ENTRY_LOAD_CTL) && !(*exit & KVM_TRACE_PT_EXIT_CLEAR_CTL);
 }
 
+/*
+ * With load-RTIT_CTL a VM entry with TraceEn=1 fails. An enlightened VMCS, which VMREAD does
+ * not find, cannot have it.
+ */
+static bool kvm_loads_ctl(struct kvm_trace_pt_switch *pt)
+{
+	u64 entry;
+
+	return pt->ops->vmread(KVM_TRACE_PT_ENTRY_CONTROLS, &entry) &&
+	       entry & KVM_TRACE_PT_ENTRY_LOAD_CTL;
+}
+
 /* CLEAR is set before LOAD and cleared after it: no exit goes on tracing. */
 static bool arm_vmcs(struct kvm_trace_pt_switch *pt, u64 ctl, u64 entry, u64 exit)
 {
@@ -421,7 +433,7 @@ u32 kvm_trace_pt_entering(struct kvm_trace_pt_switch *pt)
 	guest = running(pt, KVM_TRACE_PT_GUEST);
 	if (guest && has_ended(guest))
 		guest = NULL;
-	if (guest && by_vmcs && !vmcs_is_free(pt, &entry, &exit)) {
+	if (guest && (by_vmcs ? !vmcs_is_free(pt, &entry, &exit) : kvm_loads_ctl(pt))) {
 		result |= KVM_TRACE_PT_NO_VMCS;
 		guest = NULL;
 	}

@@ -21,6 +21,7 @@
 #define KVM_TRACE_PT_CTL_CR3FILTER	0x80ull
 #define KVM_TRACE_PT_CTL_RANGE_SHIFT	32	/* ADDR0_CFG; four bits each range */
 #define KVM_TRACE_PT_CTL_RANGE		0xfull
+#define KVM_TRACE_PT_CTL_STOPS		0x222200000000ull	/* ranges that stop the trace */
 
 #define KVM_TRACE_PT_STATUS_READ_ONLY	0x7ull	/* FilterEn, ContextEn, TriggerEn */
 #define KVM_TRACE_PT_STATUS_ERROR	0x10ull

@@ -208,6 +208,13 @@ static void check_vmcs(u8 at)
 {
 	const struct vmcs *vmcs = &world.vmcs[at];
 
+	if (scenario->kvm_loads) {
+		if (~vmcs->entry & KVM_TRACE_PT_ENTRY_LOAD_CTL ||
+		    ~vmcs->exit & KVM_TRACE_PT_EXIT_CLEAR_CTL)
+			broken("bits_of_kvm_are_kept", "VMCS %u: entry 0x%llx exit 0x%llx", at,
+			       vmcs->entry, vmcs->exit);
+		return;
+	}
 	if (may_hold_bits(at))
 		return;
 	if (vmcs->entry & KVM_TRACE_PT_ENTRY_LOAD_CTL || vmcs->exit & KVM_TRACE_PT_EXIT_CLEAR_CTL ||
@@ -240,6 +247,7 @@ static void begin_call(unsigned int at)
 /* What a call says is true, and what it costs if there is no stream. */
 static u32 end_call(unsigned int at, u32 result)
 {
+	const u32 expected = scenario->kvm_loads ? KVM_TRACE_PT_NO_VMCS : 0;
 	struct cpu *cpu = &world.cpu[at];
 
 	if (result & KVM_TRACE_PT_FAULT && !call_faulted() && !cpu->meddled)
@@ -249,9 +257,9 @@ static u32 end_call(unsigned int at, u32 result)
 	if (!cpu->started && accesses)
 		broken("nothing_is_accessed_without_a_stream", "%lu accesses", accesses);
 	cpu->left = !!(result & KVM_TRACE_PT_LEFT);
-	if (result & (KVM_TRACE_PT_FAULT | KVM_TRACE_PT_NO_VMCS | KVM_TRACE_PT_BUSY))
+	if (result & ~expected & (KVM_TRACE_PT_FAULT | KVM_TRACE_PT_NO_VMCS | KVM_TRACE_PT_BUSY))
 		cpu->excused = 1;
-	if (result & (KVM_TRACE_PT_NO_VMCS | KVM_TRACE_PT_LEFT) && !scenario->faults &&
+	if (result & ~expected & (KVM_TRACE_PT_NO_VMCS | KVM_TRACE_PT_LEFT) && !scenario->faults &&
 	    !cpu->meddled)
 		broken("reports_are_true", "0x%x without a fault", result);
 	return result;
@@ -481,18 +489,22 @@ static bool kvm_entry(unsigned int thread, unsigned int arg)
 {
 	struct thread *t = &world.thread[thread];
 	struct cpu *cpu = running_in(thread, PHASE_KVM);
+	u32 result;
 
 	(void)arg;
 	if (!cpu)
 		return false;
 	t->meddled = cpu->meddled;
 	begin_call(t->cpu);
-	end_call(t->cpu, kvm_trace_pt_entering(&cpu->pt));
+	result = end_call(t->cpu, kvm_trace_pt_entering(&cpu->pt));
+	if (scenario->kvm_loads && cpu->started & SIDE_BIT(GUEST) &&
+	    !(result & KVM_TRACE_PT_NO_VMCS) && !(cpu->ctl & TRACEEN))
+		broken("reports_are_true", "0x%x, and the guest is not traced", result);
 	t->vmcs_failed = call_failed_vmcs();
 	t->phase = PHASE_ENTERING;
 	t->lost_load = 0;
 	t->lost_clear = 0;
-	t->armed = scenario->method == KVM_TRACE_PT_VMCS &&
+	t->armed = scenario->method == KVM_TRACE_PT_VMCS && !scenario->kvm_loads &&
 		   world.vmcs[cpu->vmcs].entry & KVM_TRACE_PT_ENTRY_LOAD_CTL;
 	return true;
 }
@@ -515,7 +527,7 @@ static void check_guest_code(unsigned int at)
 	if (guest_stream_has_ended(cpu)) {
 		if (tracing)
 			broken("a_stream_that_has_ended_stays_off", "TraceEn is 1");
-	} else if (!tracing && !t->lost_load) {
+	} else if (!tracing && !t->lost_load && !scenario->kvm_loads) {
 		broken("guest_is_traced", "TraceEn is 0");
 	}
 }
@@ -854,10 +866,14 @@ void world_start(void)
 		kvm_trace_pt_init(&cpu->pt, &processor_ops, &caps, scenario->method);
 	}
 	for (i = 0; i < VMCSS; i++) {
-		world.vmcs[i].entry = ENTRY_WORD;
-		world.vmcs[i].exit = EXIT_WORD;
 		world.vmcs[i].entry_shadow = ENTRY_WORD;
 		world.vmcs[i].exit_shadow = EXIT_WORD;
+		if (scenario->kvm_loads) {
+			world.vmcs[i].entry_shadow |= KVM_TRACE_PT_ENTRY_LOAD_CTL;
+			world.vmcs[i].exit_shadow |= KVM_TRACE_PT_EXIT_CLEAR_CTL;
+		}
+		world.vmcs[i].entry = world.vmcs[i].entry_shadow;
+		world.vmcs[i].exit = world.vmcs[i].exit_shadow;
 	}
 	for (i = 0; i < THREADS; i++)
 		world.thread[i].cpu = NONE;

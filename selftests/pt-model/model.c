@@ -192,6 +192,8 @@ static void run(const struct scenario *which)
 static const struct scenario scenarios[] = {
 	{ .name = "one vCPU and its nested guest", .cpus = 1, .threads = 1, .nested = true,
 	  .kvm_writes = true },
+	{ .name = "KVM's own Intel PT", .cpus = 1, .threads = 1, .nested = true,
+	  .kvm_writes = true, .kvm_loads = true },
 	{ .name = "CTL left behind, streams that end", .cpus = 1, .threads = 1,
 	  .found_ctl = 0x2508, .base_stays = true, .ends = true },
 	{ .name = "perf before and after", .cpus = 1, .threads = 1, .perf = true },

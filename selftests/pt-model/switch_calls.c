@@ -187,13 +187,13 @@ static const struct {
 	{ "guest", 2, VMCS, false, 0, { 1, 3, 6 }, { 4, 3, 5 } },
 	{ "guest, one table", 2, VMCS, true, 0, { 1, 3, 6 }, { 3, 3, 5 } },
 	{ "guest, CTL found", 2, VMCS, false, TOPA, { 1, 3, 6 }, { 4, 4, 5 } },
-	{ "guest", 2, WINDOW, false, 0, { 1, 4, 0 }, { 3, 4, 0 } },
-	{ "guest, one table", 2, WINDOW, true, 0, { 1, 4, 0 }, { 2, 4, 0 } },
-	{ "guest, CTL found", 2, WINDOW, false, TOPA, { 1, 4, 0 }, { 3, 4, 0 } },
+	{ "guest", 2, WINDOW, false, 0, { 1, 4, 1 }, { 3, 4, 0 } },
+	{ "guest, one table", 2, WINDOW, true, 0, { 1, 4, 1 }, { 2, 4, 0 } },
+	{ "guest, CTL found", 2, WINDOW, false, TOPA, { 1, 4, 1 }, { 3, 4, 0 } },
 	{ "host_guest", 3, VMCS, false, 0, { 3, 4, 6 }, { 4, 4, 5 } },
 	{ "host_guest, one table", 3, VMCS, true, 0, { 2, 4, 6 }, { 3, 4, 5 } },
-	{ "host_guest", 3, WINDOW, false, 0, { 3, 5, 0 }, { 3, 5, 0 } },
-	{ "host_guest, one table", 3, WINDOW, true, 0, { 2, 5, 0 }, { 2, 5, 0 } },
+	{ "host_guest", 3, WINDOW, false, 0, { 3, 5, 1 }, { 3, 5, 0 } },
+	{ "host_guest, one table", 3, WINDOW, true, 0, { 2, 5, 1 }, { 2, 5, 0 } },
 };
 
 static void test_costs(void)
@@ -365,6 +365,20 @@ static void test_vmcs_refused(void)
 	tap_end();
 }
 
+static void test_window_refused(void)
+{
+	tap_begin("window_leaves_a_guest_alone_whose_entry_loads_ctl_by_itself");
+	begin(&all_caps, WINDOW, 0);
+	start(GUEST);
+	cpu.entry |= KVM_TRACE_PT_ENTRY_LOAD_CTL;
+	expect_vmcs_refused("KVM's LOAD");
+	cpu.entry = ENTRY_WORD;
+	cpu.has_vmcs = false;
+	tap_expect(!kvm_trace_pt_entering(&pt), "an enlightened VMCS is refused");
+	tap_expect(*msr(CTL) & TRACEEN, "and its guest is not traced");
+	tap_end();
+}
+
 static void test_status(void)
 {
 	tap_begin("bits_of_status_that_only_read_are_not_kept");
@@ -458,12 +472,13 @@ static void test_idle(void)
 
 int main(void)
 {
-	tap_plan(ARRAY_SIZE(costs) + ARRAY_SIZE(refusals) + 7);
+	tap_plan(ARRAY_SIZE(costs) + ARRAY_SIZE(refusals) + 8);
 	test_costs();
 	test_refusals();
 	test_busy();
 	test_other_vmcs();
 	test_vmcs_refused();
+	test_window_refused();
 	test_status();
 	test_ended();
 	test_filters();

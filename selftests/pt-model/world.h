@@ -131,6 +131,7 @@ struct world {
  * @hotplug: CPUs go offline and online
  * @suspends: the machine is suspended and resumed
  * @kvm_writes: KVM writes its control words
+ * @kvm_loads: KVM has both controls set for itself (kvm_intel's pt_mode=1)
  * @perf: perf's Intel PT is used while ours is not
  * @unreserved: it is used at any time, by NMIs within our calls too
  * @not_in_vmx: IA32_VMX_MISC[14] is 0
@@ -150,6 +151,7 @@ struct scenario {
 	bool hotplug;
 	bool suspends;
 	bool kvm_writes;
+	bool kvm_loads;
 	bool perf;
 	bool unreserved;
 	bool not_in_vmx;
