@@ -11,6 +11,8 @@
  * elsewhere too, when it does not run the vCPU.
  */
 #include <linux/cpu.h>
+#include <linux/llist.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
@@ -47,6 +49,13 @@ static bool started;	/* nobody takes from the pool if not; under hooks.c's lock 
 
 /* Consumers of all that happens on a CPU, whoever runs. */
 static atomic_t wide_consumers = ATOMIC_INIT(0);
+/* Those of perf on each CPU alone. */
+static DEFINE_PER_CPU(unsigned int, cpu_consumers);
+/* Buffers that vCPUs have left there for them, and how many there are on all. */
+static DEFINE_PER_CPU(struct llist_head, left_behind);
+static atomic_t left_count = ATOMIC_INIT(0);
+/* Events of perf for threads, whether these run or not. */
+static atomic_t thread_events = ATOMIC_INIT(0);
 
 static void refill(struct work_struct *work);
 static DECLARE_WORK(refill_work, refill);
@@ -112,7 +121,10 @@ static void forget_lost(struct kvm_trace_vcpu *v, void *unused)
 	v->no_buffer = 0;
 }
 
-/* As many as there may be vCPUs with state: it needs no limit of its own. */
+/*
+ * As many as there may be vCPUs with state, and those that were left behind: it needs
+ * no limit of its own.
+ */
 static struct kvm_trace_buffer *take_buffer(struct kvm_trace_vcpu *v)
 {
 	struct kvm_trace_buffer *buffer;
@@ -313,6 +325,31 @@ bool kvm_trace_batch_vcpu(struct kvm_trace_vcpu *v,
 	return true;
 }
 
+/*
+ * Whether more of perf's events get a sample on the CPU that a vCPU leaves: they are
+ * not on all CPUs, or they stop, one CPU after the other.
+ */
+static bool more_listen_on(int left, int cpu)
+{
+	return READ_ONCE(per_cpu(cpu_consumers, left)) >
+	       READ_ONCE(per_cpu(cpu_consumers, cpu));
+}
+
+/* Not more than the pool has, so that they are bounded wherever vCPUs move often. */
+static void leave_behind(struct kvm_trace_vcpu *v,
+			 struct kvm_trace_buffer *buffer)
+{
+	if (atomic_read(&left_count) >= pool_target())
+		return;
+	/* When nobody wants batches any more, it is taken away. */
+	if (cmpxchg(&v->buffer, buffer, &kvm_trace_no_buffer) != buffer)
+		return;
+	if (buffer->vcpu_due)
+		v->vcpu_owed = true;
+	atomic_inc(&left_count);
+	llist_add(&buffer->left, per_cpu_ptr(&left_behind, buffer->cpu));
+}
+
 /**
  * kvm_trace_batch_moved() - a vCPU takes its buffer to another CPU or thread
  * @v:   the vCPU, bound to its thread
@@ -327,8 +364,35 @@ void kvm_trace_batch_moved(struct kvm_trace_vcpu *v, int cpu)
 	if (buffer == &kvm_trace_no_buffer)
 		return;
 	raw_spin_lock(&buffer->lock);
-	buffer->cpu = cpu;
+	if (buffer->batch.event.count && more_listen_on(buffer->cpu, cpu))
+		leave_behind(v, buffer);
+	if (v->buffer == buffer)
+		buffer->cpu = cpu;
 	raw_spin_unlock(&buffer->lock);
+}
+
+static void free_left_behind(struct kvm_trace_buffer *buffer)
+{
+	atomic_dec(&left_count);
+	kvm_trace_batch_free(buffer);
+}
+
+/* Emits and frees what was left behind on a CPU, this one or one that is off. */
+static void emit_left_behind(int cpu)
+{
+	struct llist_head *list = per_cpu_ptr(&left_behind, cpu);
+	struct kvm_trace_buffer *buffer, *next;
+	struct llist_node *first;
+
+	if (llist_empty(list))
+		return;
+	first = llist_reverse_order(llist_del_all(list));
+	llist_for_each_entry_safe(buffer, next, first, left) {
+		raw_spin_lock(&buffer->lock);
+		emit(buffer);
+		raw_spin_unlock(&buffer->lock);
+		free_left_behind(buffer);
+	}
 }
 
 /* For others than the vCPU's own thread. */
@@ -411,6 +475,7 @@ static void emit_here(struct kvm_trace_vcpu *v, void *unused)
 /* All of this CPU; interrupts are off. */
 static void flush_cpu(void *unused)
 {
+	emit_left_behind(smp_processor_id());
 	kvm_trace_vcpu_for_each(emit_here, NULL);
 }
 
@@ -433,6 +498,19 @@ void kvm_trace_batch_ftrace(bool comes)
 }
 
 /**
+ * kvm_trace_batch_perf_open() - an event of perf is made, or is gone
+ * @event: the event
+ * @on:    it is made
+ *
+ * Context: process context.
+ */
+void kvm_trace_batch_perf_open(const struct perf_event *event, bool on)
+{
+	if (event->hw.target)
+		atomic_add(on ? 1 : -1, &thread_events);
+}
+
+/**
  * kvm_trace_batch_perf_add() - a consumer comes, or its thread is switched in
  * @event: an event of perf that is not yet where samples go; what was before it
  *         came is not for it
@@ -441,17 +519,19 @@ void kvm_trace_batch_ftrace(bool comes)
  */
 void kvm_trace_batch_perf_add(const struct perf_event *event)
 {
-	bool comes = !event->total_time_running;
 	struct kvm_trace_vcpu *v;
 
 	if (!(event->attach_state & PERF_ATTACH_TASK)) {
 		atomic_inc(&wide_consumers);
-		if (comes)
-			flush_cpu(NULL);
+		this_cpu_inc(cpu_consumers);
+		flush_cpu(NULL);
 		return;
 	}
+	/* It may be there again with its thread. A child's is its parent's. */
+	if (event->total_time_running || event->parent)
+		return;
 	v = kvm_trace_vcpu_of_current();
-	if (v && comes)
+	if (v)
 		emit_own(v);
 }
 
@@ -480,6 +560,7 @@ void kvm_trace_batch_perf_del(const struct perf_event *event)
 
 	if (!(event->attach_state & PERF_ATTACH_TASK)) {
 		atomic_dec(&wide_consumers);
+		this_cpu_dec(cpu_consumers);
 		flush_cpu(NULL);
 		return;
 	}
@@ -494,9 +575,24 @@ void kvm_trace_batch_perf_del(const struct perf_event *event)
 		WRITE_ONCE(v->buffer->held, true);
 }
 
+/* Whether only the vCPU's own thread can make a sample that somebody gets. */
+static bool only_threads_listen(void)
+{
+	return atomic_read(&thread_events) && !atomic_read(&wide_consumers);
+}
+
+/*
+ * From one thread to another that has inherited the same events, perf hands these
+ * on without a word: so held may not have been set when the thread was switched out.
+ */
 static void sweep_on_cpu(void *data)
 {
-	emit_here(data, NULL);
+	struct kvm_trace_vcpu *v = data;
+
+	if (READ_ONCE(v->tid) != current->pid && only_threads_listen())
+		WRITE_ONCE(buffer_of(v)->held, true);
+	else
+		emit_here(v, NULL);
 }
 
 /*
@@ -519,15 +615,37 @@ static void sweep_vcpu(struct kvm_trace_vcpu *v, void *unused)
 	if (!smp_call_function_single(cpu, sweep_on_cpu, v, true))
 		return;
 	/* That CPU is off. If it is just coming, then by the next sweep. */
-	if (!cpus_read_trylock())
+	if (only_threads_listen() || !cpus_read_trylock())
 		return;
 	emit_if_off(v, NULL);
 	cpus_read_unlock();
 }
 
+static void sweep_left_behind(void *unused)
+{
+	emit_left_behind(smp_processor_id());
+}
+
+/* Of a CPU that is off, by anyone: one takes them all. */
+static void sweep_all_left_behind(void)
+{
+	unsigned long irq;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (llist_empty(per_cpu_ptr(&left_behind, cpu)) ||
+		    !smp_call_function_single(cpu, sweep_left_behind, NULL, true))
+			continue;
+		local_irq_save(irq);
+		emit_left_behind(cpu);
+		local_irq_restore(irq);
+	}
+}
+
 static void sweep(struct work_struct *work)
 {
 	pool_fill();
+	sweep_all_left_behind();
 	kvm_trace_vcpu_for_each(sweep_vcpu, NULL);
 	queue_delayed_work(kvm_trace_wq, &sweep_work,
 			   msecs_to_jiffies(KVM_TRACE_BATCH_AGE_MS));
@@ -564,6 +682,20 @@ int kvm_trace_batch_start(void)
 	return 0;
 }
 
+static void drop_left_behind(void)
+{
+	struct kvm_trace_buffer *buffer, *next;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		llist_for_each_entry_safe(buffer, next,
+					  llist_del_all(per_cpu_ptr(&left_behind,
+								    cpu)),
+					  left)
+			free_left_behind(buffer);
+	}
+}
+
 static void drop_buffer(struct kvm_trace_vcpu *v, void *unused)
 {
 	kvm_trace_batch_free(xchg(&v->buffer, &kvm_trace_no_buffer));
@@ -585,6 +717,7 @@ void kvm_trace_batch_stop(void)
 	/* Who has just taken a buffer has put it where it is found. */
 	tracepoint_synchronize_unregister();
 	kvm_trace_vcpu_for_each(drop_buffer, NULL);
+	drop_left_behind();
 	pool_drain();
 }
 

@@ -7,6 +7,7 @@
 #define _KVM_TRACE_BATCH_H
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
@@ -30,6 +31,7 @@
  * @cpu:	only there the batch is touched, with interrupts off; or
  *		KVM_TRACE_NO_CPU
  * @free:	entry of the pool
+ * @left:	entry of the list of those that were left behind on @cpu
  * @rcu:	frees it
  * @regs:	where perf keeps the registers of the sample
  */
@@ -44,6 +46,7 @@ struct kvm_trace_buffer {
 	raw_spinlock_t lock;
 	int cpu;
 	struct list_head free;
+	struct llist_node left;
 	struct rcu_head rcu;
 	struct pt_regs regs;
 };
@@ -72,6 +75,7 @@ void kvm_trace_batch_moved(struct kvm_trace_vcpu *v, int cpu);
 void kvm_trace_batch_died(struct kvm_trace_vcpu *v);
 void kvm_trace_batch_free(struct kvm_trace_buffer *buffer);
 
+void kvm_trace_batch_perf_open(const struct perf_event *event, bool on);
 void kvm_trace_batch_perf_add(const struct perf_event *event);
 void kvm_trace_batch_perf_del(const struct perf_event *event);
 void kvm_trace_batch_ftrace(bool comes);

@@ -371,15 +371,16 @@ static int check_arg(const struct kvm_trace_btf *btf,
 		return -EPROTOTYPE;
 	}
 	type = is_kind(type, BTF_KIND_PTR) ? resolve(btf, type->type) : NULL;
-	name = is_kind(type, BTF_KIND_STRUCT) ? name_of(btf, type->name_off) : "";
+	name = is_kind(type, BTF_KIND_STRUCT) || is_kind(type, BTF_KIND_INT) ?
+	       name_of(btf, type->name_off) : "";
 	if (strcmp(name, arg->pointee)) {
-		snprintf(why, why_len, "argument %u is not a struct %s *",
+		snprintf(why, why_len, "argument %u does not point to %s",
 			 i, arg->pointee);
 		return -EPROTOTYPE;
 	}
 	if (type->size != arg->size) {
 		snprintf(why, why_len,
-			 "struct %s has %u bytes, this module was built for %zu",
+			 "%s has %u bytes, this module was built for %zu",
 			 name, type->size, arg->size);
 		return -EPROTOTYPE;
 	}

@@ -11,9 +11,10 @@
 
 /**
  * struct kvm_trace_arg - one argument of a tracepoint
- * @size:	bytes of an integer or bool; of the struct behind a pointer; 0 of
- *		what is behind a void *
- * @pointee:	name of the struct behind a pointer, or "void"; NULL for an integer
+ * @size:	bytes of an integer or bool; of what is behind a pointer; 0 of what is
+ *		behind a void *
+ * @pointee:	name of the struct behind a pointer, or "void", or "char"; NULL for an
+ *		integer
  */
 struct kvm_trace_arg {
 	size_t size;
@@ -22,6 +23,7 @@ struct kvm_trace_arg {
 
 #define KVM_TRACE_ARG_INT(type)	{ .size = sizeof(type) }
 #define KVM_TRACE_ARG_VOID_PTR		{ .pointee = "void" }
+#define KVM_TRACE_ARG_CHAR_PTR		{ .size = sizeof(char), .pointee = "char" }
 #define KVM_TRACE_ARG_PTR(tag)	{ .size = sizeof(struct tag), .pointee = #tag }
 
 /**

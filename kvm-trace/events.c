@@ -70,6 +70,16 @@ static_assert(offsetof(struct trace_event_raw_hypercall_sub, __data_loc_tail) ==
 static_assert(offsetof(struct trace_event_raw_hypercall_sub, vcpu) == 32);
 static_assert(offsetof(struct trace_event_raw_hypercall_sub, kind) == 35);
 
+static_assert(sizeof(struct trace_event_raw_pt) == KVM_TRACE_PT_SIZE);
+static_assert(offsetof(struct trace_event_raw_pt, bytes) == 8);
+static_assert(offsetof(struct trace_event_raw_pt, entries) == 16);
+static_assert(offsetof(struct trace_event_raw_pt, tid) == 24);
+static_assert(offsetof(struct trace_event_raw_pt, on_cpu) == 28);
+static_assert(offsetof(struct trace_event_raw_pt, losses) == 32);
+static_assert(offsetof(struct trace_event_raw_pt, what) == 36);
+static_assert(offsetof(struct trace_event_raw_pt, why) == 37);
+static_assert(offsetof(struct trace_event_raw_pt, config) == 38);
+
 static_assert(sizeof(struct trace_event_raw_vcpu) == KVM_TRACE_VCPU_SIZE);
 static_assert(offsetof(struct trace_event_raw_vcpu, vm) == 24);
 static_assert(offsetof(struct trace_event_raw_vcpu, name) == 44);
@@ -190,6 +200,19 @@ static int reg(struct trace_event_call *call, enum kvm_trace_event_id id,
 	return ret;
 }
 
+/* The event of Intel PT is made of no records, and attaches nothing. */
+static int reg_pt(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	int ret;
+
+	if (type == TRACE_REG_REGISTER && !try_module_get(THIS_MODULE))
+		return -ENODEV;
+	ret = trace_event_reg(call, type, data);
+	if (type == TRACE_REG_UNREGISTER || (type == TRACE_REG_REGISTER && ret))
+		module_put(THIS_MODULE);
+	return ret;
+}
+
 /* The class's reg callback; under event_mutex, but for PERF_ADD and PERF_DEL. */
 static int event_reg(struct trace_event_call *call, enum trace_reg type,
 		     void *data)
@@ -198,6 +221,8 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 	struct perf_event *event = data;
 	int ret;
 
+	if (call == &event_pt)
+		return reg_pt(call, type, data);
 	switch (type) {
 	case TRACE_REG_REGISTER:
 		/*
@@ -227,9 +252,18 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type,
 		unreg_perf(call);
 		kvm_trace_hooks_put(id);
 		return 0;
+	case TRACE_REG_PERF_OPEN:
+	case TRACE_REG_PERF_CLOSE:
+		if (id == KVM_TRACE_EVENT_BATCH)
+			kvm_trace_batch_perf_open(event,
+						  type == TRACE_REG_PERF_OPEN);
+		return trace_event_reg(call, type, data);
 	case TRACE_REG_PERF_ADD:
-		/* Opened earlier, but it has not been able to see a record. */
-		if (!event->total_time_running)
+		/*
+		 * Opened earlier, but it has not been able to see a record; a
+		 * thread that inherits it is nobody new.
+		 */
+		if (!event->total_time_running && !event->parent)
 			kvm_trace_new_consumer();
 		if (id == KVM_TRACE_EVENT_BATCH)
 			kvm_trace_batch_perf_add(event);

@@ -25,12 +25,14 @@
 #include "roundtrip.h"
 #include "stamp.h"
 #include "vcpu.h"
+#include "pt/stream.h"
 
 /* Tries, and ms between them, to find the BTF of a kvm.ko that just comes. */
 #define BTF_TRIES	50
 #define BTF_WAIT_MS	20
 
-#define ALL_EVENTS	(BIT(KVM_TRACE_EVENT_COUNT) - 1)
+/* Those that are made of records of round trips. */
+#define ALL_EVENTS	(BIT(KVM_TRACE_EVENT_PT) - 1)
 #define HYPERCALL_EVENTS	(BIT(KVM_TRACE_EVENT_HYPERCALL) |	\
 				 BIT(KVM_TRACE_EVENT_HYPERCALL_SUB) |	\
 				 BIT(KVM_TRACE_EVENT_BATCH_HYPERCALL))
@@ -49,6 +51,7 @@ bool kvm_trace_allow_no_btf;
  * @words:	KVM_TRACE_W_* of which one must be wanted too; 0: always needed
  * @anyway:	our events that need it whatever words are wanted
  * @optional:	what it tells of may not be in this kvm, and the events do without
+ * @of_kernel:	not KVM's tracepoint but the kernel's own
  * @tp:		the tracepoint, while kvm is there
  * @error:	why it must not be attached, once checked
  * @attached:	the probe is on
@@ -62,6 +65,7 @@ struct hook {
 	u64 words;
 	unsigned long anyway;
 	bool optional;
+	bool of_kernel;
 	struct tracepoint *tp;
 	int error;
 	bool attached;
@@ -75,6 +79,10 @@ struct hook {
  * time, as it is, and never the guest's. Without a hook that has words, these
  * words stay absent, without an optional one the calls that it tells of; without
  * one of the others, its events are refused.
+ *
+ * Of ours, those of Intel PT are nearest to the guest: what runs between them is in the
+ * guest's trace, if method window makes it, and missing in the host's, and a record takes
+ * hundreds of instructions. In return, records count the switching as the guest's time.
  */
 static struct hook hooks[] = {
 	{
@@ -241,7 +249,7 @@ static struct hook hooks[] = {
 		},
 		.probe = kvm_trace_on_exit_svm,
 		.probe_vmx = kvm_trace_on_exit_vmx,
-		.prio = INT_MAX,
+		.prio = INT_MAX - 1,
 		.events = ALL_EVENTS,
 	},
 	{
@@ -254,8 +262,84 @@ static struct hook hooks[] = {
 			.nargs = 2,
 		},
 		.probe = kvm_trace_on_entry,
-		.prio = INT_MIN,
+		.prio = INT_MIN + 1,
 		.events = ALL_EVENTS,
+	},
+	{
+		.proto = {
+			.name = "kvm_fpu",
+			.args = {
+				KVM_TRACE_ARG_INT(int),
+			},
+			.nargs = 1,
+		},
+		.probe = kvm_trace_pt_on_fpu,
+		.events = BIT(KVM_TRACE_EVENT_PT),
+	},
+	{
+		.proto = {
+			.name = "kvm_userspace_exit",
+			.args = {
+				KVM_TRACE_ARG_INT(u32),
+				KVM_TRACE_ARG_INT(int),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_pt_on_userspace_exit,
+		.events = BIT(KVM_TRACE_EVENT_PT),
+	},
+	{
+		.proto = {
+			.name = "kvm_nested_vmenter_failed",
+			.args = {
+				KVM_TRACE_ARG_CHAR_PTR,
+				KVM_TRACE_ARG_INT(u32),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_pt_on_nested_failed,
+		.events = BIT(KVM_TRACE_EVENT_PT),
+	},
+	{
+		.proto = {
+			.name = "sched_switch",
+			.args = {
+				KVM_TRACE_ARG_INT(bool),
+				KVM_TRACE_ARG_PTR(task_struct),
+				KVM_TRACE_ARG_PTR(task_struct),
+				KVM_TRACE_ARG_INT(unsigned int),
+			},
+			.nargs = 4,
+		},
+		.probe = kvm_trace_pt_on_switch,
+		.events = BIT(KVM_TRACE_EVENT_PT_CPU),
+		.of_kernel = true,
+	},
+	{
+		.proto = {
+			.name = "kvm_exit",
+			.args = {
+				KVM_TRACE_ARG_PTR(kvm_vcpu),
+				KVM_TRACE_ARG_INT(u32),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_pt_on_exit,
+		.prio = INT_MAX,
+		.events = BIT(KVM_TRACE_EVENT_PT),
+	},
+	{
+		.proto = {
+			.name = "kvm_entry",
+			.args = {
+				KVM_TRACE_ARG_PTR(kvm_vcpu),
+				KVM_TRACE_ARG_INT(bool),
+			},
+			.nargs = 2,
+		},
+		.probe = kvm_trace_pt_on_entry,
+		.prio = INT_MIN,
+		.events = BIT(KVM_TRACE_EVENT_PT),
 	},
 };
 
@@ -337,15 +421,11 @@ static void detach(struct hook *hook)
 	hook->attached = false;
 }
 
-static void detach_all(void)
+/* Without probes of round trips nobody uses what they need. */
+static void stop_records(void)
 {
-	int i;
-
 	if (!started)
 		return;
-	WRITE_ONCE(attached, false);
-	for (i = ARRAY_SIZE(hooks) - 1; i >= 0; i--)
-		detach(&hooks[i]);
 	tracepoint_synchronize_unregister();
 	unhook_deaths();
 	kvm_trace_clock_stop();
@@ -412,6 +492,8 @@ static int check_hooks(void)
 		hook->error = check_hook(hook, btf, why, sizeof(why));
 		if (hook->error && hook->words)
 			miss_words(hook, why);
+		else if (!(hook->events & ALL_EVENTS))
+			continue;	/* Told when it is wanted. */
 		else if (hook->error == -ENOENT && hook->optional)
 			pr_debug("no records of calls that %s would tell: %s\n",
 				 hook->proto.name, why);
@@ -447,17 +529,28 @@ static unsigned long wanted_events(void)
 	return wanted;
 }
 
-/* Why an event cannot be had of this kvm, or 0; once checked. */
-static int event_error(int id)
+/* The hook for which an event cannot be had of this kvm, or NULL; once checked. */
+static const struct hook *broken_hook(int id)
 {
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if ((hooks[i].events & BIT(id)) && !hooks[i].words &&
 		    !hooks[i].optional && hooks[i].error)
-			return hooks[i].error;
+			return &hooks[i];
 	}
-	return 0;
+	return NULL;
+}
+
+/* Why, or 0; says so if check_hooks() has not. */
+static int event_error(int id)
+{
+	const struct hook *hook = broken_hook(id);
+
+	if (hook && id >= KVM_TRACE_EVENT_PT)
+		pr_err("refusing kvm_pt: the tracepoint %s is missing or has another prototype; build kvm_trace for the running kernel\n",
+		       hook->proto.name);
+	return hook ? hook->error : 0;
 }
 
 static bool needed(const struct hook *hook, unsigned long wanted)
@@ -493,15 +586,33 @@ static void collect_words(u64 words)
 	WRITE_ONCE(kvm_trace_words_generation, kvm_trace_words_generation + 1);
 }
 
+static void detach_unneeded(unsigned long wanted)
+{
+	int i;
+
+	if (!(wanted & ALL_EVENTS))
+		WRITE_ONCE(attached, false);
+	for (i = ARRAY_SIZE(hooks) - 1; i >= 0; i--) {
+		if (!needed(&hooks[i], wanted))
+			detach(&hooks[i]);
+	}
+	if (!(wanted & ALL_EVENTS))
+		stop_records();
+}
+
+static void detach_all(void)
+{
+	detach_unneeded(0);
+}
+
 static int attach_needed(unsigned long wanted)
 {
 	int i, ret;
 
+	detach_unneeded(wanted);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!needed(&hooks[i], wanted)) {
-			detach(&hooks[i]);
+		if (!needed(&hooks[i], wanted))
 			continue;
-		}
 		ret = attach(&hooks[i]);
 		if (ret)
 			return ret;
@@ -530,13 +641,16 @@ static int update(void)
 		return ret;
 	/* One event that cannot be had is no reason to stop the others. */
 	for (i = 0; i < KVM_TRACE_EVENT_COUNT; i++) {
-		if (event_error(i))
+		if ((wanted & BIT(i)) && event_error(i))
 			wanted &= ~BIT(i);
 	}
 	if (!wanted) {
 		detach_all();
 		return 0;
 	}
+
+	if (!(wanted & ALL_EVENTS))
+		return attach_needed(wanted);
 
 	ret = kvm_trace_state_start();
 	if (ret)
@@ -559,7 +673,8 @@ static int update(void)
 	started = true;
 	ret = hook_deaths();
 	if (ret) {
-		detach_all();
+		/* Those of Intel PT may be between a VM entry and its exit. */
+		detach_unneeded(wanted & ~ALL_EVENTS);
 		return ret;
 	}
 	hooked_words = kvm_trace_words | words;
@@ -599,31 +714,65 @@ static void update_work(struct work_struct *work)
 		pr_err("cannot attach to kvm: error %d\n", ret);
 }
 
-/**
- * kvm_trace_hooks_get() - perf or ftrace wants an event
- * @id: the event
- *
- * Context: process context, event_mutex held.
- * Return: 0, also if kvm is not there yet; -EPROTOTYPE, -ENOENT or -ENODATA
- *         if a tracepoint of this kvm is not the one compiled for or cannot be
- *         checked; -ENOMEM
+/*
+ * Without probes, guests would be in a host's stream. So kvm_pt does not wait for kvm, and
+ * while there are events of it, kvm stays.
  */
-int kvm_trace_hooks_get(enum kvm_trace_event_id id)
+static int hold_kvm(void)
 {
+	if (!kvm_present) {
+		pr_err("refusing kvm_pt: kvm is not loaded: load kvm_intel first\n");
+		return -ENODEV;
+	}
+	if (kvm_module && (kvm_module->state != MODULE_STATE_LIVE || !try_module_get(kvm_module))) {
+		pr_err("refusing kvm_pt: kvm is just being loaded or unloaded: try again\n");
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+static int get_event(enum kvm_trace_event_id id)
+{
+	const struct hook *broken;
 	int ret;
 
-	mutex_lock(&hooks_lock);
+	lockdep_assert_held(&hooks_lock);
 	users[id]++;
 	ret = update();
 	if (ret == -EAGAIN) {
 		queue_update();
 		ret = 0;
 	} else if (!ret && kvm_present && checked) {
-		ret = event_error(id);
+		broken = broken_hook(id);
+		ret = broken ? broken->error : 0;
 	}
 	if (ret) {
 		users[id]--;
 		update();
+	}
+	return ret;
+}
+
+/**
+ * kvm_trace_hooks_get() - perf or ftrace wants an event
+ * @id: the event
+ *
+ * Context: process context, event_mutex held if the event has a tracepoint.
+ * Return: 0, also if kvm is not there yet, but for those of Intel PT; -EPROTOTYPE,
+ *         -ENOENT or -ENODATA if a tracepoint of this kvm is not the one compiled
+ *         for or cannot be checked; -ENOMEM; of Intel PT -ENODEV or -EAGAIN without kvm
+ */
+int kvm_trace_hooks_get(enum kvm_trace_event_id id)
+{
+	const bool holds = id >= KVM_TRACE_EVENT_PT;
+	int ret;
+
+	mutex_lock(&hooks_lock);
+	ret = holds ? hold_kvm() : 0;
+	if (!ret) {
+		ret = get_event(id);
+		if (ret && holds)
+			module_put(kvm_module);
 	}
 	mutex_unlock(&hooks_lock);
 	return ret;
@@ -640,6 +789,8 @@ void kvm_trace_hooks_put(enum kvm_trace_event_id id)
 	mutex_lock(&hooks_lock);
 	users[id]--;
 	update();
+	if (id >= KVM_TRACE_EVENT_PT)
+		module_put(kvm_module);
 	mutex_unlock(&hooks_lock);
 }
 
@@ -762,7 +913,7 @@ static void found_tracepoint(struct tracepoint *tp, void *unused)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if (!strcmp(tp->name, hooks[i].proto.name)) {
 			hooks[i].tp = tp;
-			kvm_present = true;
+			kvm_present |= !hooks[i].of_kernel;
 		}
 	}
 }
@@ -772,8 +923,10 @@ static void lose_kvm(void)
 	int i;
 
 	detach_all();
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		hooks[i].tp = NULL;
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!hooks[i].of_kernel)
+			hooks[i].tp = NULL;
+	}
 	kvm_module = NULL;
 	kvm_present = false;
 	checked = false;
@@ -850,4 +1003,5 @@ void kvm_trace_hooks_exit(void)
 	mutex_lock(&hooks_lock);
 	lose_kvm();
 	mutex_unlock(&hooks_lock);
+	tracepoint_synchronize_unregister();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Attaching to KVM's tracepoints: who wants it, and when it is done. Hooks call
- * into roundtrip.c, path.c and hypercall.c.
+ * into roundtrip.c, path.c, hypercall.c and pt/stream.c.
  */
 #ifndef _KVM_TRACE_HOOKS_H
 #define _KVM_TRACE_HOOKS_H
@@ -18,6 +18,9 @@ enum kvm_trace_event_id {
 	KVM_TRACE_EVENT_BATCH,
 	/* Hypercalls in batches; has no tracepoint. */
 	KVM_TRACE_EVENT_BATCH_HYPERCALL,
+	/* Of the PMU kvm_pt: any, and those of CPUs; they have no tracepoint. */
+	KVM_TRACE_EVENT_PT,
+	KVM_TRACE_EVENT_PT_CPU,
 	KVM_TRACE_EVENT_COUNT,
 };
 

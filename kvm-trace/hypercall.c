@@ -26,15 +26,15 @@ u32 kvm_trace_hypercall_words __read_mostly = KVM_TRACE_HC_WORDS_DEFAULT;
 bool kvm_trace_hypercall_all_args __read_mostly;
 
 /*
- * The vCPU whose exit is being handled, or NULL. Preemption is off from here to
- * leave(): for the VMCS, and to be an RCU reader. Of a VMCS that cannot be read
- * (an enlightened one) nobody knows the width of the caller.
+ * The vCPU whose exit is being handled, or NULL. Until kvm_trace_probe_end()
+ * preemption is off: for the VMCS, and to be an RCU reader. Of a VMCS that cannot be
+ * read (an enlightened one) nobody knows the width of the caller.
  */
 static __always_inline struct kvm_trace_vcpu *enter(void)
 {
 	struct kvm_trace_vcpu *v;
 
-	preempt_disable_notrace();
+	kvm_trace_probe_begin();
 	v = kvm_trace_vcpu_loaded();
 	if (!v || v->where < KVM_TRACE_IN_HOST)
 		return NULL;
@@ -42,11 +42,6 @@ static __always_inline struct kvm_trace_vcpu *enter(void)
 	    !v->vcpu->arch.guest_state_protected)
 		return NULL;
 	return v;
-}
-
-static __always_inline void leave(void)
-{
-	preempt_enable_notrace();
 }
 
 static __always_inline bool in_batches(void)
@@ -140,7 +135,7 @@ void kvm_trace_on_hypercall(void *data, unsigned long nr, unsigned long a0,
 	end_call(v, kvm_trace_args_wanted(known, ALL_ARGS(KVM_TRACE_KVM_ARGS)),
 		 args);
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 /* What KVM has taken the tracepoint's code, fast and counts from. */
@@ -202,7 +197,7 @@ void kvm_trace_on_hv_hypercall(void *data, u16 code, bool fast, u16 var_cnt,
 		which |= kvm_trace_hypercall_memory(v, known, args);
 	end_call(v, which, args);
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 static void xen_hypercall(u64 nr, u64 *args)
@@ -223,7 +218,7 @@ static void xen_hypercall(u64 nr, u64 *args)
 		which |= kvm_trace_hypercall_memory(v, known, args);
 	end_call(v, which, args);
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 #if KVM_TRACE_XEN_HYPERCALL_CPL

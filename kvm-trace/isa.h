@@ -156,15 +156,15 @@ static __always_inline u64 kvm_trace_svm_code(const struct vmcb *vmcb)
  */
 static __always_inline u32 kvm_trace_svm_kind_of(u32 kind, u64 info)
 {
-	switch (KVM_TRACE_KIND_CLASS(kind)) {
-	case KVM_TRACE_CLASS_msr_read:
+	switch (kind) {
+	/* The dearest path of a lean record: KVM_RUN returns after it as well. */
+	case KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_io, KVM_TRACE_KIND_MORE):
+		return KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_io, KVM_TRACE_F_WRITE) ^
+		       (info & SVM_IOIO_IN) * KVM_TRACE_F_WRITE;
+	case KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_msr_read, KVM_TRACE_KIND_MORE):
 		return info ? KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_msr_write,
 						 KVM_TRACE_F_WRITE) :
 			      KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_msr_read, 0);
-	case KVM_TRACE_CLASS_io:
-		return KVM_TRACE_SVM_KIND(KVM_TRACE_CLASS_io,
-					  info & SVM_IOIO_IN ?
-					  0 : KVM_TRACE_F_WRITE);
 	default:
 		return KVM_TRACE_SVM_KIND(info & SVM_NPF_RSVD ?
 					  KVM_TRACE_CLASS_mmio :

@@ -18,6 +18,7 @@
 #include "pending.h"
 #include "roundtrip.h"
 #include "vcpu.h"
+#include "pt/pmu.h"
 
 struct workqueue_struct *kvm_trace_wq;
 
@@ -306,9 +307,14 @@ static int __init kvm_trace_init(void)
 	ret = kvm_trace_hooks_init();
 	if (ret)
 		goto free_state;
+	ret = kvm_trace_pt_pmu_init();
+	if (ret)
+		goto exit_hooks;
 	kvm_trace_pending_init();
 	return 0;
 
+exit_hooks:
+	kvm_trace_hooks_exit();
 free_state:
 	kvm_trace_state_exit();
 free_batch:
@@ -321,6 +327,7 @@ free_wq:
 static void __exit kvm_trace_exit(void)
 {
 	kvm_trace_pending_exit();
+	kvm_trace_pt_pmu_exit();
 	kvm_trace_hooks_exit();
 	kvm_trace_state_exit();
 	kvm_trace_batch_exit();

@@ -20,20 +20,15 @@ u32 kvm_trace_words_generation;
 
 /*
  * The round trip that a probe without a vCPU argument belongs to, or NULL.
- * Preemption is off from here to leave().
+ * Preemption is off until kvm_trace_probe_end().
  */
 static struct kvm_trace_vcpu *enter(void)
 {
 	struct kvm_trace_vcpu *v;
 
-	preempt_disable_notrace();
+	kvm_trace_probe_begin();
 	v = kvm_trace_vcpu_loaded();
 	return v && v->where != KVM_TRACE_UNSEEN ? v : NULL;
-}
-
-static void leave(void)
-{
-	preempt_enable_notrace();
 }
 
 /* Growth of a count; a statistic may be reset, a thread's id used again. */
@@ -75,7 +70,7 @@ void kvm_trace_on_fpu(void *data, int load)
 	u64 stamp = kvm_trace_stamp(clock);
 	struct kvm_trace_vcpu *v;
 
-	preempt_disable_notrace();
+	kvm_trace_probe_begin();
 	v = kvm_trace_vcpu_loaded();
 	/* KVM_RUN may return without an entry: whose kvm_userspace_exit is next? */
 	if (!v) {
@@ -95,7 +90,7 @@ void kvm_trace_on_fpu(void *data, int load)
 		v->path.user_stamp = 0;
 	}
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 /**
@@ -143,7 +138,7 @@ void kvm_trace_on_mmio(void *data, int type, int len, u64 gpa, void *val)
 		kvm_trace_set_word(exit, KVM_TRACE_W_MMIO_VALUE, value);
 	}
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 /**
@@ -191,7 +186,7 @@ void kvm_trace_on_pio(void *data, unsigned int rw, unsigned int port,
 	}
 	v->path.io_count += count;
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 static void set_flag(u32 flag)
@@ -200,7 +195,7 @@ static void set_flag(u32 flag)
 
 	if (v)
 		v->path.flags_hi |= flag;
-	leave();
+	kvm_trace_probe_end();
 }
 
 /**
@@ -271,7 +266,7 @@ void kvm_trace_on_reflect(void *data, KVM_TRACE_EXIT_CODE code, u64 info1,
 	if (exit->class == KVM_TRACE_CLASS_hypercall)
 		kvm_trace_hypercall_reflected(v);
 out:
-	leave();
+	kvm_trace_probe_end();
 }
 
 static u64 polled_ns(const struct kvm_vcpu *vcpu)

@@ -160,6 +160,28 @@ struct kvm_trace_vcpu_record {
 	char vmm[KVM_TRACE_VCPU_VMM_LEN];
 };
 
+/**
+ * struct kvm_trace_pt_record - see kvm_trace_detail:pt
+ * @bytes:	see there, as all others
+ * @entries:	-
+ * @tid:	-
+ * @on_cpu:	-
+ * @losses:	-
+ * @what:	-
+ * @why:	-
+ * @config:	-
+ */
+struct kvm_trace_pt_record {
+	u64 bytes;
+	u64 entries;
+	u32 tid;
+	u32 on_cpu;
+	u32 losses;
+	u8 what;
+	u8 why;
+	u16 config;
+};
+
 static __always_inline u8 *kvm_trace_put_64(u8 *tail, u64 value)
 {
 	memcpy(tail, &value, sizeof(value));

@@ -159,8 +159,17 @@ static noinline void begin_first_round_trip(struct kvm_trace_vcpu *v,
 	begin_round_trip(v, vcpu, KVM_TRACE_IN_HOST_FIRST);
 }
 
-/* An exit of any kind; @stamp counts if the clock is the TSC. */
-static noinline void exit_any(struct kvm_vcpu *vcpu, u64 stamp)
+/* Whether the last stamp is of another clock, not only of another rate. */
+static __always_inline bool other_clock(const struct kvm_trace_vcpu *v, u64 clock)
+{
+	return (v->clock ^ clock) & KVM_TRACE_CLOCK_TSC;
+}
+
+/*
+ * An exit of any kind; @stamp counts if the clock is the TSC. Arguments are where the
+ * probe has them, which moves none then; __used keeps the compiler from moving them.
+ */
+static noinline __used void exit_any(void *data, struct kvm_vcpu *vcpu, u64 stamp)
 {
 	struct kvm_trace_vcpu *v = this_cpu_read(kvm_trace_vcpu_last);
 	u64 clock = READ_ONCE(kvm_trace_clock);
@@ -174,6 +183,9 @@ static noinline void exit_any(struct kvm_vcpu *vcpu, u64 stamp)
 			return;
 		}
 	}
+	/* Batches begin at the entry, whose stamp would be of the former clock. */
+	if (unlikely(other_clock(v, clock)))
+		v->entry_stamp = stamp;
 	/* Nobody looks at them before where says that the vCPU is in the host. */
 	v->clock = clock;
 	v->exit_stamp = stamp;
@@ -186,7 +198,7 @@ static noinline void exit_any(struct kvm_vcpu *vcpu, u64 stamp)
 
 /* An exit that @read_usual reads, unless it is a rare one. */
 static __always_inline void
-on_exit(struct kvm_vcpu *vcpu,
+on_exit(void *data, struct kvm_vcpu *vcpu,
 	bool (*read_usual)(struct kvm_vcpu *vcpu, struct kvm_trace_vmexit *record))
 {
 	u64 stamp = rdtsc();
@@ -194,7 +206,7 @@ on_exit(struct kvm_vcpu *vcpu,
 
 	if (unlikely(v->vcpu != vcpu || v->where != KVM_TRACE_IN_GUEST_USUAL ||
 		     !read_usual(vcpu, &v->record))) {
-		exit_any(vcpu, stamp);
+		exit_any(data, vcpu, stamp);
 		return;
 	}
 	v->exit_stamp = stamp;
@@ -214,7 +226,7 @@ on_exit(struct kvm_vcpu *vcpu,
  */
 notrace void kvm_trace_on_exit_svm(void *data, struct kvm_vcpu *vcpu, u32 isa)
 {
-	on_exit(vcpu, kvm_trace_read_svm_usual);
+	on_exit(data, vcpu, kvm_trace_read_svm_usual);
 }
 
 /**
@@ -227,7 +239,7 @@ notrace void kvm_trace_on_exit_svm(void *data, struct kvm_vcpu *vcpu, u32 isa)
  */
 notrace void kvm_trace_on_exit_vmx(void *data, struct kvm_vcpu *vcpu, u32 isa)
 {
-	on_exit(vcpu, kvm_trace_read_vmx_usual);
+	on_exit(data, vcpu, kvm_trace_read_vmx_usual);
 }
 
 /* Whether a statistic of KVM grew since it was last asked; it may be reset. */
@@ -398,12 +410,6 @@ static __always_inline void emit_vmexit(struct kvm_trace_vcpu *v, u64 host_ns,
 	trace_vmexit(record);
 	if (kvm_trace_perf_wants_vmexit())
 		kvm_trace_perf_vmexit(v, kvm_trace_vmexit_tail_len(record));
-}
-
-/* Whether the stamp of the exit is of another clock, not only of another rate. */
-static __always_inline bool other_clock(const struct kvm_trace_vcpu *v, u64 clock)
-{
-	return (v->clock ^ clock) & KVM_TRACE_CLOCK_TSC;
 }
 
 static noinline void batch(struct kvm_trace_vcpu *v, u64 clock, u64 from,
@@ -724,16 +730,18 @@ static u32 user_reason(u32 reason, int error)
 	return value;
 }
 
-static noinline void note_user_exit(u32 reason, int error)
+/* Ends the probe, too. Arguments as of exit_any(). */
+static noinline __used void note_user_exit(void *data, u32 reason, int error)
 {
 	struct kvm_trace_vcpu *v = kvm_trace_vcpu_of_current();
 
-	if (!v)
-		return;
-	v->path_flags |= KVM_TRACE_F_USERSPACE;
-	if (v->want & KVM_TRACE_W_USER_REASON)
-		kvm_trace_set_word(&v->exit, KVM_TRACE_W_USER_REASON,
-				   user_reason(reason, error));
+	if (v) {
+		v->path_flags |= KVM_TRACE_F_USERSPACE;
+		if (v->want & KVM_TRACE_W_USER_REASON)
+			kvm_trace_set_word(&v->exit, KVM_TRACE_W_USER_REASON,
+					   user_reason(reason, error));
+	}
+	kvm_trace_probe_end();
 }
 
 /**
@@ -748,12 +756,12 @@ notrace void kvm_trace_on_userspace_exit(void *data, u32 reason, int error)
 {
 	struct kvm_trace_vcpu *v;
 
-	/* Makes an RCU reader too, for less. */
-	preempt_disable_notrace();
+	kvm_trace_probe_begin();
 	v = this_cpu_read(kvm_trace_vcpu_last);
-	if (likely(READ_ONCE(v->tid) == current->pid && !v->want))
-		v->path_flags |= KVM_TRACE_F_USERSPACE;
-	else
-		note_user_exit(reason, error);
-	preempt_enable_notrace();
+	if (unlikely(READ_ONCE(v->tid) != current->pid || v->want)) {
+		note_user_exit(data, reason, error);
+		return;
+	}
+	v->path_flags |= KVM_TRACE_F_USERSPACE;
+	kvm_trace_probe_end();
 }

@@ -8,8 +8,12 @@
 #define _KVM_TRACE_COMPAT_H
 
 #include <linux/bitops.h>
+#include <linux/irq_work.h>
 #include <linux/kvm_host.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
+#include <linux/syscore_ops.h>
 
 #include <asm/svm.h>
 
@@ -65,6 +69,31 @@
 #define kvm_trace_sev(vmcb) \
 	((vmcb)->control.nested_ctl & SVM_NESTED_CTL_SEV_ENABLE)
 #endif
+
+/**
+ * kvm_trace_probe_begin() - stay on this CPU, as an RCU reader, in a probe
+ *
+ * "tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast", between
+ * 6.12 and 7.3, calls probes with preemption as it is; before, it was off in them.
+ *
+ * Context: probe of a tracepoint, until kvm_trace_probe_end().
+ */
+static __always_inline void kvm_trace_probe_begin(void)
+{
+#ifndef KVM_TRACE_PROBES_PREEMPT_OFF
+	preempt_disable_notrace();
+#endif
+}
+
+/**
+ * kvm_trace_probe_end() - ends what kvm_trace_probe_begin() began
+ */
+static __always_inline void kvm_trace_probe_end(void)
+{
+#ifndef KVM_TRACE_PROBES_PREEMPT_OFF
+	preempt_enable_notrace();
+#endif
+}
 
 /**
  * kvm_trace_private_mem() - whether a VM can have private memory
@@ -124,5 +153,76 @@ static inline bool kvm_trace_xen_guest(const struct kvm_vcpu *vcpu)
 	       KVM_XEN_HVM_CONFIG_INTERCEPT_HCALL;
 #endif
 }
+
+/*
+ * "perf/aux: Allocate non-contiguous AUX pages by default" (Linux 6.16, and in stable
+ * kernels) made large ones a capability; before, they are always tried first.
+ */
+#ifdef PERF_PMU_CAP_AUX_PREFER_LARGE
+#define KVM_TRACE_PMU_CAP_LARGE	PERF_PMU_CAP_AUX_PREFER_LARGE
+#else
+#define KVM_TRACE_PMU_CAP_LARGE	0
+#endif
+
+/**
+ * kvm_trace_perf_disable_soon() - have perf disable an event
+ * @event: an event that runs on this CPU
+ *
+ * Only in 7.3 perf does so by itself when an AUX area is full. In 6.12 it asks for it and
+ * leaves out the interrupt that "perf: Split __perf_pending_irq() out of
+ * perf_pending_irq()" (Linux 6.11) made one of its own.
+ *
+ * Context: interrupts off.
+ */
+static inline void kvm_trace_perf_disable_soon(struct perf_event *event)
+{
+	event->pending_disable = 1;
+#ifdef KVM_TRACE_PENDING_DISABLE_IRQ
+	irq_work_queue(&event->pending_disable_irq);
+#else
+	irq_work_queue(&event->pending_irq);
+#endif
+}
+
+/**
+ * kvm_trace_perf_more_config() - what an event is configured with beyond attr.config2
+ * @attr: its attributes
+ *
+ * "perf: Add perf_event_attr::config3" (Linux 6.3), and config4 later.
+ *
+ * Return: 0 if there is nothing
+ */
+static inline u64 kvm_trace_perf_more_config(const struct perf_event_attr *attr)
+{
+	u64 config = 0;
+
+#ifdef PERF_ATTR_SIZE_VER8
+	config |= attr->config3;
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+	config |= attr->config4;
+#endif
+	return config;
+}
+
+/* "syscore: Pass context data to callbacks" (Linux 6.19, and in stable kernels). */
+#ifdef KVM_TRACE_SYSCORE_DATA
+#define KVM_TRACE_SYSCORE_ARG		void *data
+#define KVM_TRACE_DEFINE_SYSCORE(name, suspend_fn, resume_fn)		\
+	static const struct syscore_ops name##_ops = {			\
+		.suspend = suspend_fn, .resume = resume_fn,		\
+	};								\
+	static struct syscore name = { .ops = &name##_ops }
+#define kvm_trace_register_syscore	register_syscore
+#define kvm_trace_unregister_syscore	unregister_syscore
+#else
+#define KVM_TRACE_SYSCORE_ARG		void
+#define KVM_TRACE_DEFINE_SYSCORE(name, suspend_fn, resume_fn)		\
+	static struct syscore_ops name = {				\
+		.suspend = suspend_fn, .resume = resume_fn,		\
+	}
+#define kvm_trace_register_syscore	register_syscore_ops
+#define kvm_trace_unregister_syscore	unregister_syscore_ops
+#endif
 
 #endif /* _KVM_TRACE_COMPAT_H */

@@ -647,7 +647,8 @@
 
 /*
  * kvm_trace:vcpu - who a vm and vcpu number is: when a consumer first sees a
- * vCPU, when something in it changed (the TSC: after 100 ms at the latest),
+ * vCPU, when something in it changed (the TSC: after 100 ms, and 500 ms more
+ * where only lean batches are wanted, at the latest),
  * and every KVM_TRACE_VCPU_PERIOD_S seconds, at a VM entry.
  *
  *	 offset  size  field
@@ -693,5 +694,132 @@
 #define KVM_TRACE_LOST_WHY(X)				\
 	X(KVM_TRACE_LOST_NO_STATE,	"no_state")	\
 	X(KVM_TRACE_LOST_NO_BUFFER,	"no_buffer")
+
+/*
+ * kvm_trace_detail:pt - what happened to a stream of the PMU kvm_pt: a trace of
+ * Intel PT into the AUX area of one perf event.
+ *
+ *	 offset  size  field
+ *	      8     8  bytes    of trace published by this (OFF, PUBLISHED)
+ *	     16     8  entries  VM entries that this trace comes from (same); of a
+ *	                        host's stream, those that it was paused for
+ *	     24     4  tid      thread that the event is for; 0: a CPU, or it has ended
+ *	     28     4  on_cpu   CPU that the event is for; KVM_TRACE_PT_ANY_CPU: any
+ *	     32     4  losses   how often the stream has ended by itself since the
+ *	                        event was opened: each time some trace is missing
+ *	     36     1  what     KVM_TRACE_PT_*
+ *	     37     1  why      KVM_TRACE_PT_WHY_*
+ *	     38     2  config   as the event's attr.config1, with what was chosen for 0:
+ *
+ *	 15             6 5      4 3      2 1    0
+ *	+----------------+--------+--------+------+
+ *	|       0        | method | stream | mode |
+ *	+----------------+--------+--------+------+
+ *
+ * mode:   1 host, 2 guest, 3 host_guest
+ * stream: 1 host, 2 guest
+ * method: 1 vmcs, 2 window; 0 of a host's stream
+ *
+ * A sample of ON, OFF or PUBLISHED is of the CPU that it happened on, one of REFUSED
+ * of the process that asked.
+ */
+#define KVM_TRACE_PT_SIZE	40
+#define KVM_TRACE_PT_ANY_CPU	0xffffffffu
+
+#define KVM_TRACE_PT_ON		1	/* scheduled in, or enabled */
+#define KVM_TRACE_PT_OFF	2	/* scheduled out, disabled, or see why */
+#define KVM_TRACE_PT_PUBLISHED	3	/* goes on; the watermark was reached */
+#define KVM_TRACE_PT_REFUSED	4	/* not opened, or not switched on: see why */
+#define KVM_TRACE_PT_NOTE	5	/* goes on, but see why */
+
+#define KVM_TRACE_PT_WHATS(X)				\
+	X(KVM_TRACE_PT_ON,		"on")		\
+	X(KVM_TRACE_PT_OFF,		"off")		\
+	X(KVM_TRACE_PT_PUBLISHED,	"published")	\
+	X(KVM_TRACE_PT_REFUSED,		"refused")	\
+	X(KVM_TRACE_PT_NOTE,		"note")
+
+#define KVM_TRACE_PT_CONFIG_MODE	0x03
+#define KVM_TRACE_PT_CONFIG_STREAM	0x0c
+#define KVM_TRACE_PT_CONFIG_METHOD	0x30
+#define KVM_TRACE_PT_CONFIG_STREAM_SHIFT	2
+#define KVM_TRACE_PT_CONFIG_METHOD_SHIFT	4
+
+#define KVM_TRACE_PT_MODES(X)		\
+	X(1, "host")			\
+	X(2, "guest")			\
+	X(3, "host_guest")
+#define KVM_TRACE_PT_METHODS(X)		\
+	X(1, "vmcs")			\
+	X(2, "window")
+
+/*
+ * why: the user asked for it; or in short what the kernel's log says in full:
+ *
+ * refused when it is opened
+ *	NO_PT		the CPU has no Intel PT
+ *	NO_TOPA		its tables of physical addresses have one entry only
+ *	NO_VMX		it has no Intel VMX
+ *	NOT_IN_VMX	it does not trace in VMX operation (IA32_VMX_MISC[14] is 0)
+ *	NO_CONTROLS	method vmcs, and the VMCS controls for IA32_RTIT_CTL are missing
+ *	EVMCS		method vmcs, and KVM uses an enlightened VMCS of Hyper-V
+ *	LATE_EXIT	this KVM fires kvm_exit with interrupts on
+ *	INTEL_PT	perf's intel_pt is in use
+ *	LBR		LBR or BTS is in use, and the CPU has no Intel PT beside it
+ *	TARGET		there is such a stream of this thread or CPU already
+ *	MIXED		there are events of the other kind: of threads, of CPUs
+ *	LOCKDOWN	the kernel is locked down
+ *	NO_RIGHT	CAP_PERFMON is missing
+ *	CONFIG		the CPU does not have what the event's attributes ask for
+ *	NO_HOOK		KVM's tracepoints cannot be used
+ *	RESERVE		perf has refused the events that keep intel_pt off
+ * ended, or not switched on
+ *	FULL		the AUX area is full, and is read too slowly
+ *	TOPA_ERROR	Intel PT has reported an operational error
+ *	FOREIGN		IA32_RTIT_CTL was changed by somebody else
+ *	FAULT		an access to an MSR or the VMCS has faulted
+ *	OFFLINE		the CPU goes offline or sleeps
+ *	LEFT		not all could be undone yet, and the module stays until it is
+ *	STOP		a "stop" of the event's address filters was reached
+ * notes, each once from ON to OFF
+ *	PROTECTED	a guest's state is protected (SEV-ES, TDX): it is not traced
+ *	NO_VMCS		the VMCS cannot be accessed, or KVM uses Intel PT for the guest
+ *	HOST_CODE	KVM took a control from the VMCS: there is host code in the trace
+ *	UNTRACED	KVM took a control from the VMCS: some of the guest's is missing
+ */
+#define KVM_TRACE_PT_WHYS(X)			\
+	X(0,	NONE,		"none")		\
+	X(1,	NO_PT,		"no_pt")	\
+	X(2,	NO_TOPA,	"no_topa")	\
+	X(3,	NO_VMX,		"no_vmx")	\
+	X(4,	NOT_IN_VMX,	"not_in_vmx")	\
+	X(5,	NO_CONTROLS,	"no_controls")	\
+	X(6,	EVMCS,		"evmcs")	\
+	X(7,	LATE_EXIT,	"late_exit")	\
+	X(8,	INTEL_PT,	"intel_pt")	\
+	X(9,	LBR,		"lbr")		\
+	X(10,	TARGET,		"target")	\
+	X(11,	MIXED,		"mixed")	\
+	X(12,	LOCKDOWN,	"lockdown")	\
+	X(13,	NO_RIGHT,	"no_right")	\
+	X(14,	CONFIG,		"config")	\
+	X(15,	NO_HOOK,	"no_hook")	\
+	X(16,	FULL,		"full")		\
+	X(17,	TOPA_ERROR,	"topa_error")	\
+	X(18,	FOREIGN,	"foreign")	\
+	X(19,	FAULT,		"fault")	\
+	X(20,	OFFLINE,	"offline")	\
+	X(21,	LEFT,		"left")		\
+	X(22,	PROTECTED,	"protected")	\
+	X(23,	NO_VMCS,	"no_vmcs")	\
+	X(24,	HOST_CODE,	"host_code")	\
+	X(25,	UNTRACED,	"untraced")	\
+	X(26,	RESERVE,	"reserve")	\
+	X(27,	STOP,		"stop")
+
+#define KVM_TRACE_PT_WHY_ENUM(number, id, name)	KVM_TRACE_PT_WHY_##id = number,
+enum kvm_trace_pt_why {
+	KVM_TRACE_PT_WHYS(KVM_TRACE_PT_WHY_ENUM)
+};
 
 #endif /* _UAPI_LINUX_KVM_TRACE_H */
