@@ -49,6 +49,22 @@ TRACE_EVENT(kvm_userspace_exit,
 	TP_printk("%u", __entry->reason)
 );
 
+TRACE_EVENT(kvm_fpu,
+	TP_PROTO(int load),
+	TP_ARGS(load),
+	TP_STRUCT__entry(__field(int, load)),
+	TP_fast_assign(__entry->load = load;),
+	TP_printk("%d", __entry->load)
+);
+
+TRACE_EVENT(kvm_nested_vmenter_failed,
+	TP_PROTO(const char *msg, u32 err),
+	TP_ARGS(msg, err),
+	TP_STRUCT__entry(__field(u32, err)),
+	TP_fast_assign(__entry->err = err;),
+	TP_printk("%u", __entry->err)
+);
+
 #endif /* _FAKE_KVM_H */
 
 #undef TRACE_INCLUDE_PATH

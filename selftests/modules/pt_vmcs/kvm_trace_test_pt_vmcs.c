@@ -30,18 +30,25 @@
 #define TOPA_END		(1ULL << 0)
 #define TOPA_STOP		(1ULL << 4)
 #define MAX_REGIONS		16
+#define REASONS			80
 
 enum mode {
 	MODE_OFF,
 	MODE_GUEST,		/* guests are traced */
-	MODE_TRACEEN,		/* the entry control is set while TraceEn is 1 */
+	MODE_TRACEEN,		/* entries with TraceEn=1 */
+	MODE_HOST,		/* entries with whatever the host's session has set */
 };
+
+#define CONTROL_LOAD		(1U << 0)
+#define CONTROL_CLEAR		(1U << 1)
+#define CONTROL_GUEST_PHYSICAL	(1U << 2)
 
 struct msrs {
 	u64 ctl, status, base, mask;
 };
 
 static unsigned int mode;
+static unsigned int controls = CONTROL_LOAD | CONTROL_CLEAR;
 static unsigned long ctl = CTL_GUEST;
 static unsigned int regions = 4;
 static void *region[MAX_REGIONS];
@@ -55,15 +62,20 @@ static bool entered;
 /* What was found. */
 static unsigned long entries, exits, host_traced, traceen_after_exit, ctl_not_saved;
 static unsigned long bytes;
+static unsigned long reasons[REASONS];
 
 module_param(mode, uint, 0600);
-MODULE_PARM_DESC(mode, "0 off, 1 trace guests, 2 enter with TraceEn");
+MODULE_PARM_DESC(mode, "0 off, 1 trace guests, 2 enter with TraceEn, 3 leave the MSRs alone");
+module_param(controls, uint, 0600);
+MODULE_PARM_DESC(controls, "VMCS controls that entries set: 1 load, 2 clear, 4 guest-physical");
 module_param(ctl, ulong, 0600);
 MODULE_PARM_DESC(ctl, "the guest's IA32_RTIT_CTL at each entry");
 module_param(regions, uint, 0400);
 MODULE_PARM_DESC(regions, "output in units of 4 MB, 16 at most");
 module_param(gpa, ulong, 0600);
 MODULE_PARM_DESC(gpa, "guest-physical page that is the only output; 0: the module's memory is");
+module_param_array(reasons, ulong, NULL, 0600);
+MODULE_PARM_DESC(reasons, "how often each basic exit reason was seen, in all modes");
 module_param(entries, ulong, 0400);
 MODULE_PARM_DESC(entries, "VM entries with the control");
 module_param(exits, ulong, 0400);
@@ -136,16 +148,19 @@ static u64 guest_bytes(void)
 	return (guest.mask >> 7 & 0x1ffffff) * REGION_BYTES + (guest.mask >> 32);
 }
 
-static void clear_controls(void)
+static void set_control(unsigned long field, unsigned long control, bool on)
 {
-	unsigned long controls = get_field(VM_ENTRY_CONTROLS);
+	const unsigned long now = get_field(field);
 
-	if (!(controls & ENTRY_LOAD_RTIT_CTL))
-		return;
-	set_field(VM_ENTRY_CONTROLS, controls & ~ENTRY_LOAD_RTIT_CTL);
-	set_field(VM_EXIT_CONTROLS, get_field(VM_EXIT_CONTROLS) & ~EXIT_CLEAR_RTIT_CTL);
-	set_field(SECONDARY_VM_EXEC_CONTROL,
-		  get_field(SECONDARY_VM_EXEC_CONTROL) & ~EXEC2_PT_USE_GPA);
+	if (!(now & control) == on)
+		set_field(field, now ^ control);
+}
+
+static void set_controls(unsigned int set)
+{
+	set_control(VM_ENTRY_CONTROLS, ENTRY_LOAD_RTIT_CTL, set & CONTROL_LOAD);
+	set_control(VM_EXIT_CONTROLS, EXIT_CLEAR_RTIT_CTL, set & CONTROL_CLEAR);
+	set_control(SECONDARY_VM_EXEC_CONTROL, EXEC2_PT_USE_GPA, set & CONTROL_GUEST_PHYSICAL);
 }
 
 static struct msrs *msrs_of_guest(void)
@@ -162,29 +177,30 @@ static void at_entry(void *data, struct kvm_vcpu *vcpu, bool immediate_exit)
 	/* The last entry has failed without an exit. */
 	leave();
 	if (!READ_ONCE(mode)) {
-		clear_controls();
+		set_controls(0);
 		return;
 	}
 	entries++;
+	set_controls(gpa ? controls | CONTROL_GUEST_PHYSICAL : controls);
+	set_field(FIELD_GUEST_RTIT_CTL, ctl);
+	if (mode == MODE_HOST)
+		return;
 	save_msrs(&host);
 	if (host.ctl & RTIT_CTL_TRACEEN)
 		host_traced++;
 	load_msrs(msrs_of_guest());
 	entered = true;
-	if (gpa)
-		set_field(SECONDARY_VM_EXEC_CONTROL,
-			  get_field(SECONDARY_VM_EXEC_CONTROL) | EXEC2_PT_USE_GPA);
-	set_field(VM_ENTRY_CONTROLS, get_field(VM_ENTRY_CONTROLS) | ENTRY_LOAD_RTIT_CTL);
-	set_field(VM_EXIT_CONTROLS, get_field(VM_EXIT_CONTROLS) | EXIT_CLEAR_RTIT_CTL);
-	set_field(FIELD_GUEST_RTIT_CTL, ctl);
 	if (mode == MODE_TRACEEN)
 		set_msr(MSR_IA32_RTIT_CTL, CTL_HOST);
 }
 
 static void at_exit(void *data, struct kvm_vcpu *vcpu, u32 isa)
 {
-	const bool failed = get_field(VM_EXIT_REASON) & VMX_EXIT_REASONS_FAILED_VMENTRY;
+	const unsigned long reason = get_field(VM_EXIT_REASON);
+	const bool failed = reason & VMX_EXIT_REASONS_FAILED_VMENTRY;
 
+	if ((u16)reason < REASONS)
+		reasons[(u16)reason]++;
 	if (!entered)
 		return;
 	exits++;
