@@ -507,6 +507,17 @@ void guest_run(struct vcpu *vcpu)
 }
 
 /**
+ * guest_run_exits() - run a vCPU for some exits to user space, in this thread
+ * @vcpu:  vCPU
+ * @count: how many exits
+ */
+void guest_run_exits(struct vcpu *vcpu, unsigned int count)
+{
+	while (count--)
+		guest_handle(vcpu, vcpu_run(vcpu));
+}
+
+/**
  * guest_fail_entries() - VM entries that the processor refuses
  * @vcpu: vCPU in long mode that does not run; it is left as it was
  * @count: how many

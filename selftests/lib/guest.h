@@ -149,6 +149,7 @@ void guest_load_list(struct vcpu *vcpu, const enum guest_kind *kinds, size_t nr_
 void guest_load_code(struct vcpu *vcpu, const void *code, size_t bytes);
 void guest_load_real_mode(struct vcpu *vcpu, const void *code, size_t bytes);
 void guest_run(struct vcpu *vcpu);
+void guest_run_exits(struct vcpu *vcpu, unsigned int count);
 bool guest_handle(struct vcpu *vcpu, int reason);
 void guest_fail_entries(struct vcpu *vcpu, u64 count);
 void guest_start(struct vcpu *vcpu, u64 kinds, u64 count);

@@ -171,3 +171,22 @@ bool klog_has(const char *text)
 	klog_read();
 	return klog.bytes && strstr(klog.text, text);
 }
+
+/**
+ * klog_line() - a line of the kernel log since klog_mark()
+ * @text: part of it
+ *
+ * Return: the last such line without its prefix, for free(), or NULL.
+ */
+char *klog_line(const char *text)
+{
+	const char *found = NULL, *next, *start;
+
+	for (next = klog_has(text) ? klog.text : NULL; next && (next = strstr(next, text)); next++)
+		found = next;
+	if (!found)
+		return NULL;
+	for (start = found; start > klog.text && start[-1] != '\n' && start[-1] != ';'; start--)
+		;
+	return strndup(start, strcspn(start, "\n"));
+}

@@ -20,5 +20,6 @@ char *parameter_get(const char *name);
 void words_set(const char *words);
 void klog_mark(void);
 bool klog_has(const char *text);
+char *klog_line(const char *text);
 
 #endif /* _SELFTESTS_MODULE_H */

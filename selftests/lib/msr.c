@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MSRs of the first CPU, and memory by its physical address. See msr.h.
+ * MSRs of a CPU, and memory by its physical address. See msr.h.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,10 +28,24 @@ void need_msrs(void)
 	/* Without the option the kernel complains of writes. */
 	if (!module_loaded("msr") && run("modprobe msr allow_writes=on"))
 		tap_die("the msr module cannot be loaded");
-	device = open("/dev/cpu/0/msr", O_RDWR | O_CLOEXEC);
-	if (device < 0)
-		tap_die("/dev/cpu/0/msr");
+	msr_on_cpu(0);
 	run_on_cpu(0);
+}
+
+/**
+ * msr_on_cpu() - from now on, MSRs are those of another CPU
+ * @cpu: its number
+ */
+void msr_on_cpu(unsigned int cpu)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+	if (device >= 0)
+		close(device);
+	device = open(path, O_RDWR | O_CLOEXEC);
+	if (device < 0)
+		tap_die("%s", path);
 }
 
 /**
@@ -91,6 +106,30 @@ void msr_set(u32 msr, u64 value)
 		tap_die("WRMSR of 0x%x to 0x%llx faults", msr, value);
 }
 
+static u64 physical_address(const void *at)
+{
+	int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	u64 entry = 0;
+
+	if (map < 0 ||
+	    pread(map, &entry, sizeof(entry), (u64)at / PAGE_BYTES * sizeof(entry)) !=
+	    sizeof(entry) ||
+	    !(entry & PFN_PRESENT) || !(entry & PFN_MASK))
+		tap_die("no page with a known physical address");
+	close(map);
+	return (entry & PFN_MASK) * PAGE_BYTES;
+}
+
+static u8 *map_locked(size_t size, int flags)
+{
+	u8 *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE | flags, -1, 0);
+
+	if (at == MAP_FAILED)
+		tap_die("%zu bytes of memory that stay where they are", size);
+	return at;
+}
+
 /**
  * physical_page() - a page that stays where it is
  * @address: its physical address
@@ -99,17 +138,25 @@ void msr_set(u32 msr, u64 value)
  */
 u8 *physical_page(u64 *address)
 {
-	u8 *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
-	int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	u64 entry = 0;
+	u8 *page = map_locked(PAGE_BYTES, 0);
 
-	if (page == MAP_FAILED || map < 0 ||
-	    pread(map, &entry, sizeof(entry), (u64)page / PAGE_BYTES * sizeof(entry)) !=
-	    sizeof(entry) ||
-	    !(entry & PFN_PRESENT) || !(entry & PFN_MASK))
-		tap_die("no page with a known physical address");
-	close(map);
-	*address = (entry & PFN_MASK) * PAGE_BYTES;
+	*address = physical_address(page);
 	return page;
+}
+
+/**
+ * physical_area() - memory in a row that stays where it is
+ * @address: its physical address, a multiple of its size
+ *
+ * Return: AREA_BYTES of it, which are never given back.
+ */
+u8 *physical_area(u64 *address)
+{
+	u8 *area;
+
+	if (run("echo 1 >/proc/sys/vm/nr_hugepages"))
+		tap_die("/proc/sys/vm/nr_hugepages");
+	area = map_locked(AREA_BYTES, MAP_HUGETLB);
+	*address = physical_address(area);
+	return area;
 }

@@ -245,6 +245,28 @@ u32 recorder_vm_of(struct recorder *recorder, int pid)
 	return find_vm(recorder, &wanted);
 }
 
+/**
+ * recorder_lost() - exits that lost events tell of
+ * @recorder: after recorder_stop(), with REC_LOST
+ *
+ * Return: the sum of the counts, for any reason.
+ */
+u64 recorder_lost(const struct recorder *recorder)
+{
+	const struct trace_sample *sample;
+	struct kvm_trace_lost lost;
+	u64 count = 0;
+	size_t i;
+
+	for (i = 0; i < recorder->session.nr_samples; i++) {
+		sample = &recorder->session.samples[i];
+		if (sample_is(sample, "lost") &&
+		    kvm_trace_lost_record(&lost, sample->raw, sample->size))
+			count += lost.count;
+	}
+	return count;
+}
+
 static int by_seq(const void *a, const void *b)
 {
 	const struct vmexit *left = a, *right = b;

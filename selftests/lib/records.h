@@ -66,6 +66,7 @@ size_t hypercall_subs_of(const struct hypercall_sub *list, size_t count, u32 seq
 bool sample_is(const struct trace_sample *sample, const char *event);
 u32 recorder_vm(struct recorder *recorder, const struct vm *vm);
 u32 recorder_vm_of(struct recorder *recorder, int pid);
+u64 recorder_lost(const struct recorder *recorder);
 size_t vmexits_of(const struct vmexit *list, size_t count, u32 vm, u32 vcpu, struct vmexit **some);
 void expect_whole(const struct vmexit *list, size_t count, const char *what);
 

@@ -18,6 +18,7 @@ struct slab_count {
 };
 
 void slab_count(struct slab_count *count);
+void slab_count_after(struct slab_count *count, const struct slab_count *before, long limit);
 void slab_expect(const struct slab_count *before, const struct slab_count *after, long limit,
 		 const char *what);
 

@@ -3,6 +3,7 @@
 # Output of test scripts in TAP, and runs of commands whose end is judged.
 
 tap_cases=0
+tap_failed=0
 
 # ok NAME COMMAND...: a case that holds if COMMAND succeeds.
 ok() {
@@ -12,6 +13,7 @@ ok() {
 	if "$@"; then
 		echo "ok $tap_cases $tap_name"
 	else
+		tap_failed=$((tap_failed + 1))
 		echo "# failed: $*"
 		sed 's/^/# /' "$tap_work/out" "$tap_work/err" | tail -n 40
 		echo "not ok $tap_cases $tap_name"

@@ -251,7 +251,7 @@ const u8 *trace_data(const struct trace_sample *sample, const char *name, u32 *s
 	return offset + *size <= sample->size ? sample->raw + offset : NULL;
 }
 
-static int open_event(const struct trace_event *event, int tid, int cpu)
+static int open_event(const struct trace_event *event, int tid, int cpu, bool inherit)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -259,6 +259,7 @@ static int open_event(const struct trace_event *event, int tid, int cpu)
 		.config = event->id,
 		.sample_period = 1,
 		.sample_type = SAMPLE_TYPE,
+		.inherit = inherit,
 		.watermark = 1,
 		.wakeup_watermark = 1 << 30,	/* nobody sleeps on the ring */
 	};
@@ -267,7 +268,7 @@ static int open_event(const struct trace_event *event, int tid, int cpu)
 }
 
 static int open_session(struct trace_session *session, struct trace_event **events,
-			unsigned int nr_events, int tid, size_t ring_mib)
+			unsigned int nr_events, int tid, bool inherit, size_t ring_mib)
 {
 	unsigned int cpu, i;
 	int *fds, err;
@@ -284,7 +285,7 @@ static int open_session(struct trace_session *session, struct trace_event **even
 	for (cpu = 0; cpu < session->nr_cpus; cpu++) {
 		fds = session->fds + cpu * nr_events;
 		for (i = 0; i < nr_events; i++) {
-			fds[i] = open_event(events[i], tid, cpu);
+			fds[i] = open_event(events[i], tid, cpu, inherit);
 			if (fds[i] < 0) {
 				err = -errno;
 				trace_close(session);
@@ -315,7 +316,7 @@ static int open_session(struct trace_session *session, struct trace_event **even
 int trace_try_open(struct trace_session *session, struct trace_event **events,
 		   unsigned int nr_events, size_t ring_mib)
 {
-	return open_session(session, events, nr_events, -1, ring_mib);
+	return open_session(session, events, nr_events, -1, false, ring_mib);
 }
 
 /**
@@ -344,10 +345,41 @@ void trace_open(struct trace_session *session, struct trace_event **events,
 void trace_open_thread(struct trace_session *session, struct trace_event **events,
 		       unsigned int nr_events, int tid, size_t ring_mib)
 {
-	errno = -open_session(session, events, nr_events, tid, ring_mib);
+	errno = -open_session(session, events, nr_events, tid, false, ring_mib);
 	if (errno)
 		tap_die("perf_event_open of %s:%s of thread %d", events[0]->system,
 			events[0]->name, tid);
+}
+
+/**
+ * trace_open_children() - record events of this thread and those that it will make
+ * @session: filled in
+ * @events: from trace_event_find(); they must outlive the session
+ * @nr_events: number of @events
+ * @ring_mib: size of each CPU's ring, a power of 2
+ */
+void trace_open_children(struct trace_session *session, struct trace_event **events,
+			 unsigned int nr_events, size_t ring_mib)
+{
+	errno = -open_session(session, events, nr_events, 0, true, ring_mib);
+	if (errno)
+		tap_die("perf_event_open of %s:%s of this thread's children",
+			events[0]->system, events[0]->name);
+}
+
+/**
+ * trace_stop_cpu() - stop the recording of one CPU; it stays attached
+ * @session: open session
+ * @cpu: CPU
+ */
+void trace_stop_cpu(struct trace_session *session, unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < session->nr_events; i++) {
+		if (ioctl(session->fds[cpu * session->nr_events + i], PERF_EVENT_IOC_DISABLE, 0))
+			tap_die("PERF_EVENT_IOC_DISABLE");
+	}
 }
 
 /**
@@ -356,12 +388,10 @@ void trace_open_thread(struct trace_session *session, struct trace_event **event
  */
 void trace_stop(struct trace_session *session)
 {
-	unsigned int i;
+	unsigned int cpu;
 
-	for (i = 0; i < session->nr_cpus * session->nr_events; i++) {
-		if (ioctl(session->fds[i], PERF_EVENT_IOC_DISABLE, 0))
-			tap_die("PERF_EVENT_IOC_DISABLE");
-	}
+	for (cpu = 0; cpu < session->nr_cpus; cpu++)
+		trace_stop_cpu(session, cpu);
 }
 
 static void add_sample(struct trace_session *session, const struct sample_layout *in)

@@ -61,6 +61,9 @@ void trace_open(struct trace_session *session, struct trace_event **events,
 		unsigned int nr_events, size_t ring_mib);
 void trace_open_thread(struct trace_session *session, struct trace_event **events,
 		       unsigned int nr_events, int tid, size_t ring_mib);
+void trace_open_children(struct trace_session *session, struct trace_event **events,
+			 unsigned int nr_events, size_t ring_mib);
+void trace_stop_cpu(struct trace_session *session, unsigned int cpu);
 void trace_stop(struct trace_session *session);
 void trace_read(struct trace_session *session);
 void trace_forget(struct trace_session *session);
