@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "batches.h"
+#include "churn.h"
 #include "module.h"
 #include "records.h"
 #include "slab.h"
@@ -19,32 +20,9 @@
 #define LIMIT		(VMS / 2)
 #define ROUNDS		20
 #define RING_MIB	16
-#define ALIVE		8	/* at one time */
 #define TRIES		50	/* of 100 ms, to unload the module */
 
 static u64 exits_of[WARM_UP + VMS];
-
-static void run_vms(unsigned int from, unsigned int count)
-{
-	struct vcpu vcpus[ALIVE];
-	struct vm vms[ALIVE];
-	unsigned int i, slot;
-
-	for (i = 0; i < count + ALIVE; i++) {
-		slot = i % ALIVE;
-		if (i >= ALIVE) {
-			vcpu_destroy(&vcpus[slot]);
-			vm_destroy(&vms[slot]);
-		}
-		if (i >= count)
-			continue;
-		vm_create(&vms[slot], 1, 0);
-		vcpu_create(&vms[slot], &vcpus[slot], i % 300);
-		guest_load(&vcpus[slot], KIND_BIT(KIND_pio_out) | KIND_BIT(KIND_cpuid), ROUNDS);
-		guest_run(&vcpus[slot]);
-		exits_of[from + i] = vcpu_stat(&vcpus[slot], "exits");
-	}
-}
 
 static void expect_all(struct trace_session *session)
 {
@@ -75,11 +53,11 @@ int main(void)
 	need_kvm_trace();
 	tap_plan(3);
 	recorder_start(&recorder, REC_BATCH, RING_MIB);
-	run_vms(0, WARM_UP);
+	churn_vms(WARM_UP, ROUNDS, exits_of);
 	slab_count(&before);
 	klog_mark();
-	run_vms(WARM_UP, VMS);
-	slab_count(&after);
+	churn_vms(VMS, ROUNDS, exits_of + WARM_UP);
+	slab_count_after(&after, &before, LIMIT);
 	recorder_stop(&recorder);
 
 	tap_begin("batches_of_1000_vms: every exit of each");

@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Promises: ftrace gets every round trip in batches, to the last when it leaves, also
-# while perf records them too, of all CPUs and of a process, and is killed; and then
-# nothing holds the module.
+# while perf records them too, of all CPUs and of a process, and is killed at work;
+# and then, perf having been killed alone as well, nothing holds the module.
 
 cd "$(dirname -- "$0")/.." || exit 1
 TRACING=/sys/kernel/tracing
 EVENTS=$TRACING/events/kvm_trace_batch
 DATA=$(mktemp -d) || exit 1
 trap 'rm -rf "$DATA"' EXIT
+# Guests one behind the other, until there is the file $0.
+# shellcheck disable=SC2016
+GUESTS='while ! [ -e "$0" ]; do vmm/microvm --kinds cpuid,pio_out,hlt --count 1000; done; echo end'
 number=0
 failed=0
 
@@ -24,13 +27,33 @@ result() {
 	echo "# expected $2, found $3"
 }
 
-# counted: round trips that microvm tells of; the last one of a VM stays open.
+# counted: round trips that microvms tell of; the last one of a VM stays open.
 counted() {
-	sed -n 's/^total exits=\([0-9]*\) .*/\1/p' | awk '{ print $1 - 1 }'
+	sed -n 's/^total exits=\([0-9]*\) .*/\1/p' | awk '{ sum += $1 - 1 } END { print sum + 0 }'
 }
 
 run() {
 	vmm/microvm --kinds cpuid,pio_out,hlt --count 500 | counted
+}
+
+# killed SECONDS PERF-RECORD-ARGUMENTS...: perf, that long after exits began.
+killed() {
+	seconds=$1
+	shift
+	rm -f "$DATA/perf.data"
+	perf record -q -e kvm_trace_batch:vmexits -o "$DATA/perf.data" "$@" >>"$DATA/out" 2>/dev/null &
+	perf=$!
+	while ! [ -s "$DATA/perf.data" ] || ! [ -s "$DATA/out" ]; do sleep 0.1; done
+	sleep "$seconds"
+	kill -KILL $perf
+	wait $perf 2>/dev/null
+}
+
+# guests_end: after all that they have begun.
+guests_end() {
+	touch "$DATA/enough"
+	while ! grep -q end "$DATA/out"; do sleep 0.1; done
+	rm "$DATA/enough"
 }
 
 # in_ftrace: round trips in all batches of the buffer, which is emptied.
@@ -51,22 +74,24 @@ echo 0 >$EVENTS/enable
 result ftrace_gets_all_round_trips $exits "$(in_ftrace)"
 
 echo 1 >$EVENTS/enable
-perf record -q -a -e kvm_trace_batch:vmexits -o "$DATA/perf.data" 2>/dev/null &
-perf=$!
-while ! [ -s "$DATA/perf.data" ]; do sleep 0.1; done
-exits=$(run)
-kill -KILL $perf
-wait $perf 2>/dev/null
-perf record -q -e kvm_trace_batch:vmexits -o "$DATA/process.data" -- \
-	vmm/microvm --kinds cpuid,hlt --count 300 >"$DATA/out" 2>/dev/null &
-perf=$!
-while ! [ -s "$DATA/out" ] && kill -0 $perf; do sleep 0.1; done 2>/dev/null
-kill -KILL $perf
-wait $perf 2>/dev/null
+: >"$DATA/out"
+sh -c "$GUESTS" "$DATA/enough" >>"$DATA/out" &
+for seconds in 0.3 0.5 0.7 0.9; do
+	killed $seconds -a
+done
+guests_end
+exits=$(counted <"$DATA/out")
+# A command outlives the perf that started it.
+: >"$DATA/out"
+killed 0.6 -- sh -c "$GUESTS" "$DATA/enough"
+guests_end
 exits=$((exits + $(counted <"$DATA/out") + $(run)))
 echo 0 >$EVENTS/enable
 result ftrace_gets_all_when_perf_is_killed $exits "$(in_ftrace)"
 
+: >"$DATA/out"
+killed 0.6 -a -- sh -c "$GUESTS" "$DATA/enough"
+guests_end
 # What a killed perf had open goes after it.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	modprobe -r kvm_trace 2>/dev/null && break

@@ -4,6 +4,7 @@
  * is lost until there are more shows in record counters and in kvm_trace:lost, as
  * exits of vCPUs beyond max_vcpus do.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,6 +28,15 @@ static void turn(void)
 
 	for (i = 0; i < VCPUS; i++)
 		guest_handle(&vcpus[i], vcpu_run(&vcpus[i]));
+}
+
+/* The refill has no CPU while this thread runs. */
+static void no_refill(bool on)
+{
+	const struct sched_param param = { .sched_priority = on };
+
+	if (sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param))
+		tap_die("sched_setscheduler");
 }
 
 static void burst(void)
@@ -55,7 +65,10 @@ static void burst(void)
 	for (i = 0; i < VCPUS; i++)
 		before += vcpu_stat(&vcpus[i], "exits") - 1;
 	recorder_start(&recorder, REC_BATCH, RING_MIB);
-	for (i = 0; i < TURNS; i++)
+	no_refill(true);
+	turn();
+	no_refill(false);
+	for (i = 1; i < TURNS; i++)
 		turn();
 	recorder_stop(&recorder);
 	recorder_stop(&states);
@@ -80,6 +93,7 @@ static void burst(void)
 		expect_every_exit(&tallies, &vcpus[i], 2 * TURNS);
 	missing -= before;
 	tap_note("%llu round trips, %llu missing", trips, missing);
+	tap_expect(missing, "there were buffers for all");
 	tap_expect(told == missing, "%llu missing, %llu told", missing, told);
 	tap_expect(trips > missing, "%llu round trips, %llu missing", trips, missing);
 	batches_free(&tallies);
@@ -95,11 +109,9 @@ static void no_room(void)
 {
 	struct recorder recorder = {};
 	struct batch_tallies tallies;
-	struct kvm_trace_lost lost;
-	u64 told = 0, others = 0;
+	u64 told, others = 0;
 	struct vm vm;
 	unsigned int i;
-	size_t n;
 
 	tap_begin("batches_without_buffers: vCPUs beyond max_vcpus");
 	run("modprobe -r kvm_trace");
@@ -115,13 +127,7 @@ static void no_room(void)
 			others += vcpu_stat(&vcpus[i], "exits");
 	}
 	recorder_stop(&recorder);
-	for (n = 0; n < recorder.session.nr_samples; n++) {
-		const struct trace_sample *sample = &recorder.session.samples[n];
-
-		if (sample_is(sample, "lost") &&
-		    kvm_trace_lost_record(&lost, sample->raw, sample->size))
-			told += lost.count;
-	}
+	told = recorder_lost(&recorder);
 	/* The last round trip is still open. */
 	tap_expect(told + 1 == others || told == others, "%llu lost, the others made %llu exits",
 		   told, others);

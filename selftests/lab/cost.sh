@@ -11,7 +11,7 @@ DATA=$(mktemp -d) || exit 1
 trap 'rm -rf "$DATA"' EXIT
 WORDS=/sys/module/kvm_trace/parameters/words
 HYPERCALL_WORDS=/sys/module/kvm_trace/parameters/hypercall_words
-PEER=kvm:kvm_entry,kvm:kvm_exit,kvm:kvm_hypercall
+PAIR=kvm:kvm_entry,kvm:kvm_exit
 SHORT=1000
 LONG=7000
 # Long, so that what perf itself does at odd times is little for each exit.
@@ -94,18 +94,19 @@ compare_loop() {
 	result "idle_costs_nothing: $1" "sqrt(($idle - $base) ^ 2) <= $same" \
 		"ticks an exit: without the module $base and $again, loaded and idle $idle"
 
-	peer=$(recording $PEER "$1")
+	pair=$(recording $PAIR "$1")
 	echo lean >$WORDS
 	lean=$(recording kvm_trace:vmexit "$1")
 	echo default >$WORDS
 	default=$(recording kvm_trace:vmexit "$1")
 	all=$(recording 'kvm_trace:*' "$1")
 	result "lean_costs_half: $1" \
-		"${lean% *} > $base && ${lean% *} - $base <= 0.5 * (${peer% *} - $base)" \
-		"ticks an exit: nothing recorded $base, kvm_entry+kvm_exit+kvm_hypercall ${peer% *}, lean ${lean% *}, default ${default% *}, kvm_trace:* ${all% *}"
+		"${lean% *} > $base && ${lean% *} - $base <= 0.5 * (${pair% *} - $base)" \
+		"ticks an exit: nothing recorded $base, kvm_entry+kvm_exit ${pair% *}, lean ${lean% *}, default ${default% *}, kvm_trace:* ${all% *}"
 	# Less than a record would be a lost one.
-	result "lean_takes_96_bytes: $1" "${lean#* } > 95 && ${lean#* } <= 96" \
-		"bytes an exit: kvm_entry+kvm_exit+kvm_hypercall ${peer#* }, lean ${lean#* }"
+	# perf adds a few bytes of its own each time it reads its buffer.
+	result "lean_takes_96_bytes: $1" "${lean#* } > 95 && ${lean#* } <= 96.05" \
+		"bytes an exit: kvm_entry+kvm_exit ${pair#* }, lean ${lean#* }"
 	result "default_takes_120_bytes: $1" "${default#* } > 96 && ${default#* } <= 120" \
 		"bytes an exit: default ${default#* }, kvm_trace:* ${all#* }"
 
@@ -149,7 +150,7 @@ cost_of_words() {
 compare_hypercalls() {
 	echo lean >$WORDS
 	echo lean >$HYPERCALL_WORDS
-	peer=$(recording $PEER hypercall)
+	peer=$(recording $PAIR,kvm:kvm_hypercall hypercall)
 	lean=$(recording kvm_trace:vmexit,kvm_trace:hypercall hypercall)
 	echo default >$HYPERCALL_WORDS
 	default=$(recording kvm_trace:vmexit,kvm_trace:hypercall hypercall)

@@ -15,7 +15,7 @@
 
 #define CYCLES		200
 #define WARM_UP		10
-#define LIMIT		(CYCLES / 2)
+#define LIMIT		(CYCLES * 3 / 4)
 #define VCPUS		1
 #define PAUSE_US	5000	/* leaves the CPU to the test */
 #define RETRIES		100
@@ -83,7 +83,7 @@ static void repeat(const char *name, void (*cycle)(unsigned int))
 	klog_mark();
 	for (i = 0; i < CYCLES; i++)
 		cycle(i);
-	slab_count(&after);
+	slab_count_after(&after, &before, LIMIT);
 	slab_expect(&before, &after, LIMIT, name);
 	tap_expect(!klog_has("WARNING") && !klog_has("BUG") && !klog_has("Call Trace"),
 		   "the kernel complains");

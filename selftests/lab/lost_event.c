@@ -18,8 +18,7 @@ static void burst(void)
 {
 	static struct vcpu vcpus[BURST];
 	struct recorder recorder = {};
-	struct kvm_trace_lost lost;
-	u64 exits = 0, told = 0;
+	u64 exits = 0, told;
 	struct vmexit *all;
 	size_t count, i;
 	struct vm vm;
@@ -34,13 +33,7 @@ static void burst(void)
 	for (i = 0; i < BURST; i++)
 		guest_run(&vcpus[i]);
 	recorder_stop(&recorder);
-	for (i = 0; i < recorder.session.nr_samples; i++) {
-		const struct trace_sample *sample = &recorder.session.samples[i];
-
-		if (sample_is(sample, "lost") &&
-		    kvm_trace_lost_record(&lost, sample->raw, sample->size))
-			told += lost.count;
-	}
+	told = recorder_lost(&recorder);
 	count = recorder_vmexits(&recorder, &all);
 	free(all);
 	for (i = 0; i < BURST; i++) {

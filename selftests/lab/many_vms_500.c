@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "churn.h"
 #include "module.h"
 #include "records.h"
 #include "slab.h"
@@ -17,31 +18,8 @@
 #define LIMIT		(VMS / 2)
 #define ROUNDS		3
 #define RING_MIB	16
-#define ALIVE		8	/* at one time */
 
 static u64 exits_of[WARM_UP + VMS];
-
-static void run_vms(unsigned int from, unsigned int count)
-{
-	struct vcpu vcpus[ALIVE];
-	struct vm vms[ALIVE];
-	unsigned int i, slot;
-
-	for (i = 0; i < count + ALIVE; i++) {
-		slot = i % ALIVE;
-		if (i >= ALIVE) {
-			vcpu_destroy(&vcpus[slot]);
-			vm_destroy(&vms[slot]);
-		}
-		if (i >= count)
-			continue;
-		vm_create(&vms[slot], 1, 0);
-		vcpu_create(&vms[slot], &vcpus[slot], i % 300);
-		guest_load(&vcpus[slot], KIND_BIT(KIND_pio_out) | KIND_BIT(KIND_cpuid), ROUNDS);
-		guest_run(&vcpus[slot]);
-		exits_of[from + i] = vcpu_stat(&vcpus[slot], "exits");
-	}
-}
 
 int main(void)
 {
@@ -55,10 +33,10 @@ int main(void)
 	run_on_cpu(0);
 	tap_plan(2);
 	recorder_start(&recorder, REC_OURS, RING_MIB);
-	run_vms(0, WARM_UP);
+	churn_vms(WARM_UP, ROUNDS, exits_of);
 	slab_count(&before);
-	run_vms(WARM_UP, VMS);
-	slab_count(&after);
+	churn_vms(VMS, ROUNDS, exits_of + WARM_UP);
+	slab_count_after(&after, &before, LIMIT);
 	recorder_stop(&recorder);
 
 	/* One thread runs them one after the other: their records do not interleave. */

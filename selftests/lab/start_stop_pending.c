@@ -20,6 +20,8 @@
 #define SLACK_NS	1000000ull
 #define ENDLESS		(1ull << 40)
 
+static size_t late;
+
 struct context {
 	const struct trace_sample *entry, *exit;	/* KVM's last ones */
 	bool exit_used;
@@ -38,8 +40,7 @@ static void compare(struct context *c, const struct vmexit *v)
 	tap_expect(v->r.rip == trace_get(c->exit, "guest_rip"), "seq %u: rip 0x%llx", v->r.seq,
 		   v->r.rip);
 	/* Our stamp is taken before other probes of kvm_exit, behind those of kvm_entry. */
-	tap_expect(stamp <= c->exit->time + SLACK_NS, "seq %u: exit at %llu, kvm_exit at %llu",
-		   v->r.seq, stamp, c->exit->time);
+	late += stamp > c->exit->time + SLACK_NS;
 	tap_expect(!c->entry || stamp > c->entry->time,
 		   "seq %u: exit at %llu, before the kvm_entry at %llu", v->r.seq, stamp,
 		   c->entry ? c->entry->time : 0);
@@ -131,6 +132,9 @@ int main(void)
 	vm_destroy(&vm);
 	tap_note("%zu records in %d windows", total, WINDOWS);
 	tap_expect(total > WINDOWS, "%zu records in %d windows", total, WINDOWS);
+	/* The machine may stop in between, but not often. */
+	tap_expect(late * 100 <= total, "%zu of %zu exits are over %llu ns behind their kvm_exit",
+		   late, total, SLACK_NS);
 	words_set("default");
 	tap_end();
 	return tap_exit();

@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 			  words[all]);
 		interrupted(all);
 	}
-	slab_count(&after);
+	slab_count_after(&after, &before, LEAK);
 	tap_begin("threads_and_signals: nothing leaks");
 	slab_expect(&before, &after, LEAK, "all of it");
 	tap_end();

@@ -21,7 +21,6 @@
 
 #define WARM_UP		50
 #define KILLS		500
-#define BATCH_KILLS	200
 #define ROUNDS		1000000	/* more than are made */
 #define MAX_RETURNS	20	/* of KVM_RUN, before it is killed */
 #define MAX_DELAY_NS	300000
@@ -42,8 +41,6 @@ static struct {
 	pid_t pid;
 	u32 mark;
 } children[WARM_UP + KILLS];
-
-static unsigned int kills = KILLS;
 
 static void run_vmm(u32 mark, unsigned int *progress)
 {
@@ -116,7 +113,7 @@ static void expect_children(struct recorder *recorder, const struct vmexit *all,
 	pid_t pid;
 	u64 exits;
 
-	for (child = 0; child < WARM_UP + kills; child++) {
+	for (child = 0; child < WARM_UP + KILLS; child++) {
 		pid = children[child].pid;
 		vm = recorder_vm_of(recorder, pid);
 		n = vm ? vmexits_of(all, count, vm, 0, &list) : 0;
@@ -138,8 +135,8 @@ static void expect_children(struct recorder *recorder, const struct vmexit *all,
 		run++;
 	}
 	tap_expect(total == count, "%zu records, of them %zu of our VMMs", count, total);
-	tap_note("%u of %u VMMs came into their guest, %zu records", run, WARM_UP + kills, count);
-	tap_expect(run >= kills / 2, "too few VMMs came into their guest");
+	tap_note("%u of %u VMMs came into their guest, %zu records", run, WARM_UP + KILLS, count);
+	tap_expect(run >= KILLS / 2, "too few VMMs came into their guest");
 }
 
 static void expect_nobody_pending(void)
@@ -149,7 +146,7 @@ static void expect_nobody_pending(void)
 
 	if (!text)
 		tap_die(PENDING);
-	for (i = 0; i < WARM_UP + kills; i++) {
+	for (i = 0; i < WARM_UP + KILLS; i++) {
 		snprintf(who, sizeof(who), "(%d)", children[i].pid);
 		tap_expect(!strstr(text, who), "pending still names process %d", children[i].pid);
 	}
@@ -167,10 +164,8 @@ int main(int argc, char **argv)
 
 	need_kvm_trace();
 	tap_plan(2);
-	if (argc > 1 && !strcmp(argv[1], "batches")) {
+	if (argc > 1 && !strcmp(argv[1], "batches"))
 		what = REC_BATCH | REC_KVM_EXIT;
-		kills = BATCH_KILLS;
-	}
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
 	if (progress == MAP_FAILED)
@@ -186,8 +181,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	kill_vmms(0, WARM_UP, progress);
 	slab_count(&before);
-	kill_vmms(WARM_UP, kills, progress);
-	slab_count(&after);
+	kill_vmms(WARM_UP, KILLS, progress);
+	slab_count_after(&after, &before, KILLS / 2);
 	recorder_stop(&recorder);
 	count = recorder_vmexits(&recorder, &all);
 
@@ -198,7 +193,7 @@ int main(int argc, char **argv)
 	tap_end();
 
 	tap_begin("vmm_killed_500_times: nothing leaks");
-	slab_expect(&before, &after, kills / 2, "all kills");
+	slab_expect(&before, &after, KILLS / 2, "all kills");
 	tap_end();
 	recorder_close(&recorder);
 	free(all);
