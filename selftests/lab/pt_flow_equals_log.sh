@@ -11,12 +11,15 @@ cd "$(dirname -- "$0")/../.." || exit 1
 compare=selftests/pt-emu/log/pt_compare
 data=$tap_work/perf.data
 
-# What is traced: a compressor, an assembler, and a program with signals and faults.
-cat >"$tap_work/programs" <<'END'
-head -c 6000 /usr/bin/ls | gzip -c >/dev/null
-echo 'f: movl $1, %eax; ret' | as -o /dev/null -
+libc=/usr/lib/x86_64-linux-gnu/libc.so.6
+# What is traced: a program with signals and faults; and a compressor and an assembler, too.
+cat >"$tap_work/faults" <<'END'
 perl -e '$SIG{USR1} = sub { $n++ }; kill USR1, $$ for 1 .. 50; kill SEGV, $$'
 true
+END
+cat - "$tap_work/faults" >"$tap_work/programs" <<'END'
+head -c 6000 /usr/bin/ls | gzip -c >/dev/null
+echo 'f: movl $1, %eax; ret' | as -o /dev/null -
 END
 
 # record EVENT OPTIONS...
@@ -99,6 +102,10 @@ for what; do
 		record intel_pt//u sh "$tap_work/programs"
 		judge user 1000000
 		;;
+	faults)
+		record intel_pt//u sh "$tap_work/faults"
+		judge faults 50000
+		;;
 	kernel)
 		record intel_pt//k --kcore true
 		judge kernel 50000
@@ -106,6 +113,20 @@ for what; do
 	system)
 		record intel_pt// --kcore -a true
 		judge system 100000
+		;;
+	filter)
+		# What calls and returns leave, and no conditional branch: libipt cannot
+		# place where that ends.
+		record intel_pt//u --filter "filter 0x0/0x100000 @ /usr/bin/gzip" sh "$tap_work/programs"
+		judge filter 100000
+		record intel_pt//u \
+			--filter "filter 0x0/0x100000 @ /usr/bin/gzip, filter 0x0/0x400000 @ $libc" \
+			gzip -c /etc/passwd
+		judge two_filters 10000
+		record intel_pt//k --kcore --filter 'filter handle_mm_fault' true
+		judge kernel_filter 1000
+		record intel_pt//u --filter "tracestop 0x0/0x100000 @ /usr/bin/gzip" gzip -c /etc/passwd
+		judge tracestop 1000
 		;;
 	interrupts)
 		# Data may be lost in so small a buffer; an NMI that Linux does not know would

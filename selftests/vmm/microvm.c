@@ -20,11 +20,12 @@
 
 static const char usage[] =
 	"usage: microvm [--kinds KIND,...|mix] [--count ROUNDS] [--vcpus N] [--vms N]\n"
-	"               [--vcpu-id FIRST] [--irqchip] [--wait]\n"
+	"               [--vcpu-id FIRST] [--irqchip] [--wait] [--memory FILE]\n"
 	"Runs VMs whose vCPUs make VM exits of each kind, once a round, and prints\n"
 	"KVM's statistics of each vCPU and the TSC ticks an exit took.\n"
 	"  --vcpu-id FIRST  ids of the vCPUs count from FIRST\n"
 	"  --wait           wait for a line on stdin before the vCPUs run\n"
+	"  --memory FILE    leave the last VM's memory, with its code, in FILE\n"
 	"Kinds:";
 
 static const char * const shown[] = {
@@ -54,6 +55,16 @@ static u64 parse(const char *option, const char *text, u64 low, u64 high)
 	return value;
 }
 
+static void save_memory(const struct vm *vm, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fwrite(vm->mem, vm->mem_bytes, 1, file) != 1 || fclose(file)) {
+		fprintf(stderr, "microvm: cannot write %s: name a file elsewhere\n", path);
+		exit(2);
+	}
+}
+
 static void print_stats(unsigned int vm, struct vcpu *vcpu)
 {
 	unsigned int i;
@@ -74,6 +85,7 @@ int main(int argc, char **argv)
 		{ "vcpu-id", required_argument, NULL, 'i' },
 		{ "irqchip", no_argument, NULL, 'a' },
 		{ "wait", no_argument, NULL, 'w' },
+		{ "memory", required_argument, NULL, 'y' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -82,6 +94,7 @@ int main(int argc, char **argv)
 	u64 kinds = KIND_MIX;
 	unsigned int flags = 0, nr_vms = 1, nr_vcpus = 1, first = 0, m, i;
 	u64 count = 1000, ticks, exits = 0;
+	const char *memory = NULL;
 	bool wait = false;
 	int option, max_ids;
 
@@ -112,6 +125,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			wait = true;
+			break;
+		case 'y':
+			memory = optarg;
 			break;
 		case 'h':
 			print_usage(stdout);
@@ -149,6 +165,8 @@ int main(int argc, char **argv)
 			guest_join(&vcpus[m][i]);
 	}
 	ticks = __rdtsc() - ticks;
+	if (memory)
+		save_memory(&vms[nr_vms - 1], memory);
 
 	for (m = 0; m < nr_vms; m++) {
 		for (i = 0; i < nr_vcpus; i++) {
