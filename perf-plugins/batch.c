@@ -12,6 +12,8 @@
 /* Bits of a mask that are not words: that another mask follows. */
 #define NO_WORDS	(1ull << 31 | 1ull << 63)
 #define GUEST_NS_WORDS	(KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64)
+#define OR_WORDS(word, word_64)	| (word) | (word_64)
+#define TIME_WORDS	(0 KVM_TRACE_WORDS_OF_TIME(OR_WORDS))
 /* Arguments and words of a hypercall, as its record has them. */
 #define HYPERCALL_TAIL	((KVM_TRACE_HC_ARGS + 16) * 8)
 
@@ -259,6 +261,8 @@ static bool read_round_trip(struct kvm_trace_batch_reader *r)
 	v->words = words >> 32 ? words | KVM_TRACE_W_NEXT_MASK : words;
 	if (words && !read_words(r, &b, words))
 		return false;
+	if (words & GUEST_NS_WORDS)
+		r->guest_ns = v->guest_ns;
 	r->at = b.at;
 	return true;
 }
@@ -402,34 +406,27 @@ enum kvm_trace_batch_item kvm_trace_batch_next(struct kvm_trace_batch_reader *r)
 	return KVM_TRACE_BATCH_IS_VMEXIT;
 }
 
-/* Sums by shape, until they are handed on. */
+/* Where the round trips of each shape are summed up; NULL if not asked yet. */
 struct sums {
-	struct kvm_trace_batch_sum of[KVM_TRACE_BATCH_SHAPES];
+	struct kvm_trace_times *of[KVM_TRACE_BATCH_SHAPES];
 };
 
-static void add_host(struct kvm_trace_batch_sum *sum, __u64 ns)
-{
-	sum->min = !sum->count || ns < sum->min ? ns : sum->min;
-	sum->max = ns > sum->max ? ns : sum->max;
-	sum->total += ns;
-	sum->count++;
-}
-
-static void hand_on(const struct kvm_trace_batch_reader *r, struct sums *sums, unsigned int n,
-		    const struct kvm_trace_batch_summer *summer)
+static struct kvm_trace_times *place_of(const struct kvm_trace_batch_reader *r, struct sums *sums,
+					unsigned int n,
+					const struct kvm_trace_batch_summer *summer)
 {
 	struct kvm_trace_vmexit v;
 
-	if (!sums->of[n].count)
-		return;
+	if (sums->of[n])
+		return sums->of[n];
 	memset(&v, 0, sizeof(v));
 	v.vm = r->vm;
 	v.vcpu = r->vcpu_id;
 	v.isa = r->isa;
 	v.reason = r->shapes[n].reason;
 	v.class = r->shapes[n].class;
-	summer->sum(summer->data, &v, &sums->of[n]);
-	memset(&sums->of[n], 0, sizeof(sums->of[n]));
+	sums->of[n] = summer->place(summer->data, &v);
+	return sums->of[n];
 }
 
 static bool skip_varint(struct bytes *b)
@@ -444,33 +441,76 @@ static bool skip_varint(struct bytes *b)
 	return false;
 }
 
-/* Of a round trip only the host time counts, if its words do not tell the reason. */
+/* Of the words of a round trip only times count; @guest is of its stamps at first. */
+static bool sum_words(struct kvm_trace_batch_reader *r, struct bytes *b, __u64 words,
+		      struct kvm_trace_times *times, __u64 *guest)
+{
+	unsigned int bit;
+	__u64 value, ns;
+
+	for (; words; words &= words - 1) {
+		bit = __builtin_ctzll(words);
+		if (!(1ull << bit & TIME_WORDS)) {
+			if (!skip_varint(b))
+				return false;
+			continue;
+		}
+		if (!take_signed(b, &value))
+			return false;
+		if (1ull << bit & GUEST_NS_WORDS)
+			r->word[bit] = *guest;
+		r->word[bit] += value;
+		ns = KVM_TRACE_W_SIZE(bit) == 8 ? r->word[bit] : (__u32)r->word[bit];
+		if (1ull << bit & GUEST_NS_WORDS)
+			*guest = ns;
+		else
+			kvm_trace_times_add_part(times, 1ull << bit, ns);
+	}
+	return true;
+}
+
+/* One whose reason its words tell. */
+static bool sum_whole_round_trip(struct kvm_trace_batch_reader *r,
+				 const struct kvm_trace_batch_summer *summer)
+{
+	const struct kvm_trace_vmexit *v = &r->vmexit;
+	struct kvm_trace_times *times;
+
+	if (!read_round_trip(r))
+		return false;
+	times = summer->place(summer->data, v);
+	kvm_trace_times_add(times, v->host_ns);
+	kvm_trace_times_add_parts(times, v);
+	if (r->guest_known)
+		kvm_trace_times_add_guest(times, r->guest_ns);
+	return true;
+}
+
 static bool sum_round_trip(struct kvm_trace_batch_reader *r, struct sums *sums,
 			   const struct kvm_trace_batch_summer *summer)
 {
 	struct bytes b = { r->at + 1, r->end };
-	struct kvm_trace_batch_sum one = {};
+	struct kvm_trace_times *times;
 	unsigned int n = *r->at;
-	__u64 host, words = r->shapes[n].words;
+	__u64 guest, host, words = r->shapes[n].words;
 
-	if (words & KVM_TRACE_W_REASON_HI) {
-		if (!read_round_trip(r))
-			return false;
-		add_host(&one, r->vmexit.host_ns);
-		summer->sum(summer->data, &r->vmexit, &one);
-		return true;
-	}
-	if (!r->left || !r->shapes[n].defined || !skip_varint(&b) ||
+	if (words & KVM_TRACE_W_REASON_HI)
+		return sum_whole_round_trip(r, summer);
+	if (!r->left || !r->shapes[n].defined || !take_varint(&b, &guest) ||
 	    !take_varint(&b, &host))
 		return false;
-	for (; words; words &= words - 1)
-		if (!skip_varint(&b))
-			return false;
+	guest = scale(r, guest);
+	times = place_of(r, sums, n, summer);
+	if (words && !sum_words(r, &b, words, times, &guest))
+		return false;
 	r->at = b.at;
 	r->left--;
 	r->seq++;
-	add_host(&sums->of[n], r->host_ns_given ? r->host_ns : scale(r, host));
+	kvm_trace_times_add(times, r->host_ns_given ? r->host_ns : scale(r, host));
+	if (!r->no_entry)
+		kvm_trace_times_add_guest(times, guest);
 	r->host_ns_given = false;
+	r->no_entry = false;
 	return true;
 }
 
@@ -501,14 +541,16 @@ static __u64 varint_value(__u64 bytes)
 }
 
 /* Those in a row that are usual, without words: the more the faster. */
-static void sum_usual_ones(struct kvm_trace_batch_reader *r, struct sums *sums)
+static void sum_usual_ones(struct kvm_trace_batch_reader *r, struct sums *sums,
+			   const struct kvm_trace_batch_summer *summer)
 {
 	const __u32 left = r->left, mult = r->mult;
 	const unsigned int shift = r->shift;
 	unsigned int shape, guest, host;
+	__u64 guest_bytes, host_bytes;
+	struct kvm_trace_times *times;
 	const __u8 *at = r->at;
 	__u32 n = 0;
-	__u64 bytes;
 
 	/* What is read ahead is there, and something behind it. */
 	while (n < left && r->end - at > 2 * KVM_TRACE_BATCH_VARINT_MAX + 1) {
@@ -516,12 +558,15 @@ static void sum_usual_ones(struct kvm_trace_batch_reader *r, struct sums *sums)
 		if (shape >= KVM_TRACE_BATCH_ABOUT_NEXT || !r->shapes[shape].defined ||
 		    r->shapes[shape].words)
 			break;
-		guest = varint_bytes(at + 1, &bytes);
-		host = varint_bytes(at + 1 + guest, &bytes);
+		guest = varint_bytes(at + 1, &guest_bytes);
+		host = varint_bytes(at + 1 + guest, &host_bytes);
 		if (!guest || !host)
 			break;
-		add_host(&sums->of[shape],
-			 kvm_trace_batch_scale(varint_value(bytes), mult, shift));
+		times = place_of(r, sums, shape, summer);
+		kvm_trace_times_add(times, kvm_trace_batch_scale(varint_value(host_bytes), mult,
+								 shift));
+		kvm_trace_times_add_guest(times, kvm_trace_batch_scale(varint_value(guest_bytes),
+								       mult, shift));
 		at += 1 + guest + host;
 		n++;
 	}
@@ -557,11 +602,10 @@ enum kvm_trace_batch_item kvm_trace_batch_sum_up(struct kvm_trace_batch_reader *
 {
 	struct sums sums = {};
 	bool good = true;
-	unsigned int n;
 
 	while (good && r->at < r->end) {
-		if (!r->host_ns_given)
-			sum_usual_ones(r, &sums);
+		if (!r->host_ns_given && !r->no_entry)
+			sum_usual_ones(r, &sums, summer);
 		if (*r->at >= KVM_TRACE_BATCH_ABOUT_LAST) {
 			good = sum_about_last(r, summer);
 		} else if (*r->at < KVM_TRACE_BATCH_ABOUT_NEXT) {
@@ -570,12 +614,10 @@ enum kvm_trace_batch_item kvm_trace_batch_sum_up(struct kvm_trace_batch_reader *
 			/* A shape may take the place of another. */
 			if (*r->at == KVM_TRACE_BATCH_SHAPE && r->end - r->at > 2 &&
 			    r->at[2] < KVM_TRACE_BATCH_SHAPES)
-				hand_on(r, &sums, r->at[2], summer);
+				sums.of[r->at[2]] = NULL;
 			good = read_about_next(r);
 		}
 	}
-	for (n = 0; n < KVM_TRACE_BATCH_SHAPES; n++)
-		hand_on(r, &sums, n, summer);
 	return good && !r->left ? KVM_TRACE_BATCH_END : KVM_TRACE_BATCH_DAMAGED;
 }
 

@@ -9,6 +9,7 @@
 
 #include <linux/kvm_trace_batch.h>
 #include "decode.h"
+#include "times.h"
 
 /**
  * enum kvm_trace_batch_item - what kvm_trace_batch_next() has found
@@ -44,7 +45,7 @@ enum kvm_trace_batch_error {
  * struct kvm_trace_batch_reader - a batch that is being read
  * @ns: local_clock() at the entry that ends the round trip of the last record
  *	given, in ns; the record's time
- * @guest_ns: time in the guest before that round trip, in ns
+ * @guest_ns: time in the guest before that round trip, in ns: the word, or of the stamps
  * @guest_known: @guest_ns is known
  * @vmexit: the last round trip given
  * @hypercall: the last hypercall given
@@ -116,29 +117,15 @@ enum kvm_trace_batch_error kvm_trace_batch_open(struct kvm_trace_batch_reader *r
 void kvm_trace_batch_reopen(struct kvm_trace_batch_reader *r, const void *record);
 
 /**
- * struct kvm_trace_batch_sum - host times of round trips, in ns
- * @count: how many
- * @total: of all of them
- * @min: the shortest
- * @max: the longest
- */
-struct kvm_trace_batch_sum {
-	__u64 count;
-	__u64 total;
-	__u64 min;
-	__u64 max;
-};
-
-/**
  * struct kvm_trace_batch_summer - who takes the sums of a batch
- * @sum: called for round trips that have class and reason in common; of the record
- *	 vm, vcpu, isa, class, reason and reason_hi are set
+ * @place: where round trips are to be summed up that have class and reason in common;
+ *	   of the record vm, vcpu, isa, class, reason and reason_hi are set; the place
+ *	   must stay until the batch is summed up
  * @vcpu: called with each vcpu record
  * @data: handed to both
  */
 struct kvm_trace_batch_summer {
-	void (*sum)(void *data, const struct kvm_trace_vmexit *v,
-		    const struct kvm_trace_batch_sum *sum);
+	struct kvm_trace_times *(*place)(void *data, const struct kvm_trace_vmexit *v);
 	void (*vcpu)(void *data, const struct kvm_trace_vcpu *vcpu);
 	void *data;
 };

@@ -199,6 +199,11 @@ const char *kvm_trace_user_exit_name(unsigned int reason)
 	return NAME_OF(user_exits, reason);
 }
 
+const char *kvm_trace_abi_name(unsigned int abi)
+{
+	return NAME_OF(abis, abi);
+}
+
 static const struct abi *table_of(unsigned int abi)
 {
 	return abi < ARRAY_SIZE(tables) ? &tables[abi] : &no_table;
@@ -1029,7 +1034,7 @@ static void put_user_reason(struct text *t, const struct kvm_trace_vmexit *v)
 
 static void put_abi(struct text *t, unsigned int abi)
 {
-	const char *name = NAME_OF(abis, abi);
+	const char *name = kvm_trace_abi_name(abi);
 
 	if (name)
 		put(t, " %s", name);

@@ -526,6 +526,14 @@ const char *kvm_trace_exception_name(unsigned int vector);
 const char *kvm_trace_user_exit_name(unsigned int reason);
 
 /**
+ * kvm_trace_abi_name() - name of an ABI of hypercalls
+ * @abi: KVM_TRACE_ABI_*
+ *
+ * Return: the name ("Xen"), or NULL if the ABI is not known.
+ */
+const char *kvm_trace_abi_name(unsigned int abi);
+
+/**
  * kvm_trace_call_name() - name of a hypercall
  * @abi: KVM_TRACE_ABI_*
  * @nr: its number, of Hyper-V the call code

@@ -53,14 +53,20 @@ struct source {
 /*
  * @next_seq: record counter of the next round trip, if @seen; the last one came
  *	      from @last_from
- * @has_singles: single events of round trips were added
+ * @singles_from: first record counter of the last run of vmexit events without a gap
+ * @singles_next: the one behind its last
+ * @has: single events of this kind were added
+ * @has_singles: some of any of these kinds
  * @alone: single events of a round trip whose vmexit event has not come yet
  */
 struct vcpu {
 	__u32 vm;
 	__u32 next_seq;
+	__u32 singles_from;
+	__u32 singles_next;
 	__u16 id;
 	bool seen;
+	bool has[KVM_TRACE_KIND_VCPU + 1];
 	bool has_singles;
 	enum from last_from;
 	struct held *alone[KVM_TRACE_KIND_VCPU + 1];
@@ -69,8 +75,7 @@ struct vcpu {
 
 struct kvm_trace_order {
 	void (*give)(void *data, const struct kvm_trace_item *item);
-	void (*sum)(void *data, const struct kvm_trace_vmexit *v,
-		    const struct kvm_trace_batch_sum *sum);
+	struct kvm_trace_times *(*place)(void *data, const struct kvm_trace_vmexit *v);
 	void *data;
 	struct vcpu **vcpus;	/* a hash, at most half full */
 	size_t slots;
@@ -94,16 +99,17 @@ struct kvm_trace_order {
 
 struct kvm_trace_order *
 kvm_trace_order_new(void (*give)(void *data, const struct kvm_trace_item *item),
-		    void (*sum)(void *data, const struct kvm_trace_vmexit *v,
-				const struct kvm_trace_batch_sum *sum), void *data)
+		    struct kvm_trace_times *(*place)(void *data, const struct kvm_trace_vmexit *v),
+		    void *data)
 {
 	struct kvm_trace_order *order = calloc(1, sizeof(*order));
 
 	if (!order)
 		return NULL;
 	order->give = give;
-	order->sum = sum;
+	order->place = place;
 	order->data = data;
+	order->counts.since = ~0ull;
 	return order;
 }
 
@@ -399,14 +405,33 @@ static void insert(struct kvm_trace_order *order, struct source *s, struct held 
 
 /* What is given */
 
+static void note_single(struct vcpu *vcpu, __u32 seq)
+{
+	if (seq != vcpu->singles_next)
+		vcpu->singles_from = seq;
+	vcpu->singles_next = seq + 1;
+}
+
+/* Whether a batch that comes late has what single events have told long before. */
+static bool singles_told(const struct vcpu *vcpu, __u32 seq, enum kvm_trace_kind kind)
+{
+	return vcpu->has[kind] &&
+	       seq - vcpu->singles_from < vcpu->singles_next - vcpu->singles_from;
+}
+
 /* Whether the record of round trip @seq is there for the first time; counts gaps. */
 static bool is_new(struct kvm_trace_order *order, const struct source *s, __u32 seq,
-		   bool is_vmexit)
+		   enum kvm_trace_kind kind)
 {
+	bool is_vmexit = kind == KVM_TRACE_KIND_VMEXIT;
 	struct vcpu *vcpu = s->vcpu;
 	__u32 gap = seq - vcpu->next_seq;
 	bool told = vcpu->seen && gap == ~0u && vcpu->last_from != s->from;
 
+	if (s->from == FROM_BATCHES)
+		told |= singles_told(vcpu, seq, kind);
+	else if (is_vmexit)
+		note_single(vcpu, seq);
 	if (told)
 		return false;
 	if (!is_vmexit)
@@ -452,8 +477,10 @@ static bool item_of_batch(struct kvm_trace_order *order, const struct source *s,
 	default:
 		item->kind = KVM_TRACE_KIND_VMEXIT;
 		item->vmexit = &r->vmexit;
+		item->guest_ns = r->guest_ns;
+		item->guest_known = r->guest_known;
 	}
-	return is_new(order, s, r->vmexit.seq, item->kind == KVM_TRACE_KIND_VMEXIT);
+	return is_new(order, s, r->vmexit.seq, item->kind);
 }
 
 /* Decodes a record into @order; false if it is too short. */
@@ -491,12 +518,15 @@ static bool item_of_single(struct kvm_trace_order *order, const struct source *s
 	decode(order, item, held->bytes, held->size);
 	switch (held->kind) {
 	case KVM_TRACE_KIND_VMEXIT:
-		return is_new(order, s, held->seq, true);
+		item->guest_ns = item->vmexit->guest_ns;
+		item->guest_known = item->vmexit->have &
+				    (KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64);
+		return is_new(order, s, held->seq, held->kind);
 	case KVM_TRACE_KIND_HYPERCALL:
 	case KVM_TRACE_KIND_VCPU:
 		if (s->vcpu->alone[held->kind] == held)
 			s->vcpu->alone[held->kind] = NULL;
-		return !held->replaced && is_new(order, s, held->seq, false);
+		return !held->replaced && is_new(order, s, held->seq, held->kind);
 	case KVM_TRACE_KIND_LOST:
 		/* What batches lack shows as a gap. */
 		if (order->lost.why != KVM_TRACE_LOST_NO_BUFFER)
@@ -530,12 +560,11 @@ static bool give_first(struct kvm_trace_order *order, struct source *s)
 	return next_of_source(order, s);
 }
 
-static void take_sum(void *data, const struct kvm_trace_vmexit *v,
-		     const struct kvm_trace_batch_sum *sum)
+static struct kvm_trace_times *find_place(void *data, const struct kvm_trace_vmexit *v)
 {
 	struct kvm_trace_order *order = data;
 
-	order->sum(order->data, v, sum);
+	return order->place(order->data, v);
 }
 
 static void take_vcpu(void *data, const struct kvm_trace_vcpu *vcpu)
@@ -550,11 +579,11 @@ static void take_vcpu(void *data, const struct kvm_trace_vcpu *vcpu)
 /* All of the first batch at once, and the first record of the next one. */
 static bool sum_up_batch(struct kvm_trace_order *order, struct source *s)
 {
-	const struct kvm_trace_batch_summer summer = { take_sum, take_vcpu, order };
+	const struct kvm_trace_batch_summer summer = { find_place, take_vcpu, order };
 	struct kvm_trace_batch_reader *r = s->reader;
 
 	kvm_trace_batch_reopen(r, s->first->bytes);
-	is_new(order, s, r->seq, true);
+	is_new(order, s, r->seq, KVM_TRACE_KIND_VMEXIT);
 	s->item = kvm_trace_batch_sum_up(r, &summer);
 	s->vcpu->next_seq = r->seq;
 	order->counts.missing += r->skipped;
@@ -564,7 +593,7 @@ static bool sum_up_batch(struct kvm_trace_order *order, struct source *s)
 
 static bool can_be_summed(const struct kvm_trace_order *order, const struct source *s)
 {
-	return order->sum && s->from == FROM_BATCHES && !s->begun && !s->vcpu->has_singles;
+	return order->place && s->from == FROM_BATCHES && !s->begun && !s->vcpu->has_singles;
 }
 
 /* Gives what is due: all up to @until, and what is too much to be held. */
@@ -589,6 +618,12 @@ static void give_until(struct kvm_trace_order *order, __u64 until)
 
 /* What is added */
 
+static void begins_at(struct kvm_trace_order *order, __u64 ns)
+{
+	if (ns < order->counts.since)
+		order->counts.since = ns;
+}
+
 static void add_batch(struct kvm_trace_order *order, const void *record, size_t size)
 {
 	enum kvm_trace_batch_error error;
@@ -604,6 +639,7 @@ static void add_batch(struct kvm_trace_order *order, const void *record, size_t 
 		order->counts.damaged[error]++;
 		return;
 	}
+	begins_at(order, order->checker.start_ns);
 	vcpu = vcpu_of(order, order->checker.vm, order->checker.vcpu_id);
 	if (!vcpu)
 		return;
@@ -652,6 +688,7 @@ static void add_single(struct kvm_trace_order *order, enum kvm_trace_kind kind, 
 		seq = item.vmexit->seq;
 		if (item.vmexit->have & KVM_TRACE_W_ENTRY_NS)
 			time = item.vmexit->entry_ns;
+		begins_at(order, time > item.vmexit->host_ns ? time - item.vmexit->host_ns : 0);
 		break;
 	case KVM_TRACE_KIND_HYPERCALL:
 		vm = item.hypercall->vm;
@@ -685,6 +722,7 @@ static void add_single(struct kvm_trace_order *order, enum kvm_trace_kind kind, 
 		append(order, &vcpu->sources[FROM_OTHERS], held);
 		return;
 	}
+	vcpu->has[kind] = true;
 	vcpu->has_singles = true;
 	if (kind == KVM_TRACE_KIND_VMEXIT) {
 		set_entry_time(order, &vcpu->sources[FROM_SINGLES], seq, time);
@@ -702,6 +740,7 @@ enum kvm_trace_refusal kvm_trace_order_add(struct kvm_trace_order *order,
 {
 	if (order->refusal)
 		return order->refusal;
+	order->counts.until = time;
 	if (kind == KVM_TRACE_KIND_BATCH)
 		add_batch(order, record, size);
 	else

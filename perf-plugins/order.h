@@ -37,6 +37,8 @@ enum kvm_trace_kind {
  * @kind: what it is, not KVM_TRACE_KIND_BATCH
  * @ns: its time: local_clock() at the VM entry where that is known, else the
  *	time of the sample
+ * @guest_ns: time in the guest before the round trip, if @kind is VMEXIT
+ * @guest_known: it is known
  * @vmexit: set if @kind is VMEXIT; like the others, it is the next item's then
  * @hypercall: set if @kind is HYPERCALL
  * @vcpu: set if @kind is VCPU
@@ -45,7 +47,9 @@ enum kvm_trace_kind {
  */
 struct kvm_trace_item {
 	enum kvm_trace_kind kind;
+	bool guest_known;
 	__u64 ns;
+	__u64 guest_ns;
 	union {
 		const struct kvm_trace_vmexit *vmexit;
 		const struct kvm_trace_hypercall *hypercall;
@@ -67,6 +71,8 @@ struct kvm_trace_item {
  * @back: round trips whose record counter is that of an earlier one
  * @late: records given behind later ones: they came late, or the clock went back
  * @left_out: records of vCPUs beyond KVM_TRACE_ORDER_VCPUS_MAX
+ * @since: when the first round trip began, ~0 without one
+ * @until: time of the last sample
  * @hurried: KVM_TRACE_ORDER_HELD_MAX was reached
  */
 struct kvm_trace_order_counts {
@@ -79,6 +85,8 @@ struct kvm_trace_order_counts {
 	__u64 back;
 	__u64 late;
 	__u64 left_out;
+	__u64 since;
+	__u64 until;
 	bool hurried;
 };
 
@@ -101,16 +109,17 @@ struct kvm_trace_order;
 /**
  * kvm_trace_order_new() - make an order
  * @give: called with each record in its turn
- * @sum: NULL; or who takes sums needs no order: called with round trips of batches,
- *	 which are not given to @give then, where no single events tell the same
+ * @place: NULL; or who takes sums needs no order: called for round trips of batches,
+ *	   which are not given to @give then, where no single events tell the same;
+ *	   as place of struct kvm_trace_batch_summer
  * @data: handed to both
  *
  * Return: the order, or NULL without memory for it.
  */
 struct kvm_trace_order *
 kvm_trace_order_new(void (*give)(void *data, const struct kvm_trace_item *item),
-		    void (*sum)(void *data, const struct kvm_trace_vmexit *v,
-				const struct kvm_trace_batch_sum *sum), void *data);
+		    struct kvm_trace_times *(*place)(void *data, const struct kvm_trace_vmexit *v),
+		    void *data);
 
 /**
  * kvm_trace_order_add() - add an event

@@ -1,38 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The report: a hash of rows, sorted when it is printed. Names of reasons and
- * classes are decode.c's.
+ * The rows of a report, in a hash. What their keys are is keys.c's, and their sums
+ * are times.c's.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "report.h"
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define FIRST_SLOTS	256	/* a power of two */
 
-/* A free one has no count. */
-struct row {
-	__u64 code;
-	__u64 count;
-	__u64 total;
-	__u64 min;
-	__u64 max;
-	__u32 vm;
-	__u8 isa;
-	__u8 class;
-};
+static bool has_key(const struct kvm_trace_report *report, enum kvm_trace_key_kind kind)
+{
+	return report->by & 1u << kind;
+}
 
-struct kvm_trace_report {
-	struct row *rows;	/* a hash, at most half full */
-	size_t slots;
-	size_t used;
-	struct row others;
-};
-
-struct kvm_trace_report *kvm_trace_report_new(void)
+struct kvm_trace_report *kvm_trace_report_new(unsigned int by)
 {
 	struct kvm_trace_report *report = calloc(1, sizeof(*report));
 
 	if (!report)
 		return NULL;
+	report->by = by;
 	report->slots = FIRST_SLOTS;
 	report->rows = calloc(report->slots, sizeof(*report->rows));
 	if (report->rows)
@@ -41,183 +30,147 @@ struct kvm_trace_report *kvm_trace_report_new(void)
 	return NULL;
 }
 
-static struct row *slot_of(struct row *rows, size_t slots, const struct row *key)
+static __u64 hash_of(const struct kvm_trace_key *key)
 {
-	__u64 hash = (key->code ^ (__u64)key->vm << 24 ^ (__u64)key->class << 16 ^
-		      (__u64)key->isa << 56) * 0x9e3779b97f4a7c15ull;
-	size_t i = hash >> 32 & (slots - 1);
+	__u64 words[sizeof(*key) / sizeof(__u64)], hash = 0;
+	size_t i;
 
-	while (rows[i].count &&
-	       (rows[i].code != key->code || rows[i].vm != key->vm ||
-		rows[i].class != key->class || rows[i].isa != key->isa))
+	memcpy(words, key, sizeof(words));
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+static struct kvm_trace_row *slot_of(struct kvm_trace_row *rows, size_t slots,
+				     const struct kvm_trace_key *key)
+{
+	size_t i = hash_of(key) & (slots - 1);
+
+	while (rows[i].times && memcmp(&rows[i].key, key, sizeof(*key)))
 		i = (i + 1) & (slots - 1);
 	return &rows[i];
 }
 
+/* Room for one more row; false if there is none. */
 static bool grow(struct kvm_trace_report *report)
 {
 	size_t i, slots = report->slots * 2;
-	struct row *rows;
+	struct kvm_trace_row *rows;
 
-	if (report->used < report->slots / 2)
-		return true;
 	if (report->used == KVM_TRACE_REPORT_ROWS_MAX)
 		return false;
+	if (report->used < report->slots / 2)
+		return true;
 	rows = calloc(slots, sizeof(*rows));
 	if (!rows)
 		return false;
 	for (i = 0; i < report->slots; i++)
-		if (report->rows[i].count)
-			*slot_of(rows, slots, &report->rows[i]) = report->rows[i];
+		if (report->rows[i].times)
+			*slot_of(rows, slots, &report->rows[i].key) = report->rows[i];
 	free(report->rows);
 	report->rows = rows;
 	report->slots = slots;
 	return true;
 }
 
-void kvm_trace_report_add(struct kvm_trace_report *report, const struct kvm_trace_vmexit *v,
-			  const struct kvm_trace_batch_sum *sum)
+static struct kvm_trace_times *place_of(struct kvm_trace_report *report,
+					const struct kvm_trace_vmexit *v, __u64 hypercall)
 {
-	const struct row key = {
-		.code = kvm_trace_vmexit_code(v),
-		.vm = v->vm,
-		.isa = v->isa,
-		.class = v->class,
-		.min = ~0ull,
+	struct kvm_trace_key key;
+	struct kvm_trace_row *row;
+
+	if (!kvm_trace_key_of(&key, report->by, v, hypercall))
+		return &report->none;
+	row = slot_of(report->rows, report->slots, &key);
+	if (row->times)
+		return row->times;
+	if (!grow(report))
+		return &report->others;
+	row = slot_of(report->rows, report->slots, &key);
+	row->times = calloc(1, sizeof(*row->times));
+	if (!row->times)
+		return &report->others;
+	row->key = key;
+	report->used++;
+	return row->times;
+}
+
+struct kvm_trace_times *kvm_trace_report_place(struct kvm_trace_report *report,
+					       const struct kvm_trace_vmexit *v)
+{
+	return place_of(report, v, 0);
+}
+
+static __u64 word_of(const struct kvm_trace_hypercall *h)
+{
+	return (__u64)h->abi << KVM_TRACE_HYPERCALL_ABI_SHIFT | (__u32)h->nr;
+}
+
+/* A hypercall without its round trip: it has its time itself, if anything. */
+void kvm_trace_report_finish(struct kvm_trace_report *report)
+{
+	const struct kvm_trace_hypercall *h = &report->call;
+	const struct kvm_trace_vmexit v = {
+		.vm = h->vm, .vcpu = h->vcpu, .class = KVM_TRACE_CLASS_hypercall,
+		.reason = KVM_TRACE_REASON_NONE, .rip = h->rip,
+		.have = h->have & KVM_TRACE_HC_W_RIP ? KVM_TRACE_W_RIP : 0,
 	};
-	struct row *row = slot_of(report->rows, report->slots, &key);
 
-	if (!row->count) {
-		if (grow(report)) {
-			row = slot_of(report->rows, report->slots, &key);
-			*row = key;
-			report->used++;
-		} else {
-			row = &report->others;
-			if (!row->count)
-				row->min = ~0ull;
-		}
+	if (report->has_call)
+		kvm_trace_times_add(place_of(report, &v, word_of(h)), h->ns);
+	report->has_call = false;
+}
+
+static void add_round_trip(struct kvm_trace_report *report, const struct kvm_trace_item *item)
+{
+	const struct kvm_trace_hypercall *h = &report->call;
+	const struct kvm_trace_vmexit *v = item->vmexit;
+	struct kvm_trace_times *times;
+	__u64 hypercall = 0;
+
+	if (report->has_call && h->vm == v->vm && h->vcpu == v->vcpu && h->seq == v->seq) {
+		hypercall = word_of(h);
+		report->has_call = false;
 	}
-	row->count += sum->count;
-	row->total += sum->total;
-	if (sum->min < row->min)
-		row->min = sum->min;
-	if (sum->max > row->max)
-		row->max = sum->max;
+	kvm_trace_report_finish(report);
+	times = place_of(report, v, hypercall);
+	kvm_trace_times_add(times, v->host_ns);
+	kvm_trace_times_add_parts(times, v);
+	if (item->guest_known)
+		kvm_trace_times_add_guest(times, item->guest_ns);
 }
 
-static int by_number(__u64 a, __u64 b)
+void kvm_trace_report_add(struct kvm_trace_report *report, const struct kvm_trace_item *item)
 {
-	return (a > b) - (a < b);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	int order = by_number(x->vm, y->vm);
-
-	if (!order)
-		order = by_number(y->total, x->total);
-	if (!order)
-		order = by_number(y->count, x->count);
-	if (!order)
-		order = by_number(x->code, y->code);
-	if (!order)
-		order = by_number(x->class, y->class);
-	return order ? order : by_number(x->isa, y->isa);
-}
-
-static void print_share(FILE *file, __u64 part, __u64 whole)
-{
-	unsigned int hundredths = whole ? ((__uint128_t)part * 10000 + whole / 2) / whole : 0;
-
-	fprintf(file, " %3u.%02u%%", hundredths / 100, hundredths % 100);
-}
-
-static void print_time(FILE *file, __u64 ns)
-{
-	char text[32];
-
-	kvm_trace_time_text(ns, text, sizeof(text));
-	fprintf(file, " %10s", text);
-}
-
-static void print_numbers(FILE *file, const struct row *row, const struct row *whole)
-{
-	fprintf(file, " %11llu", row->count);
-	print_share(file, row->count, whole->count);
-	print_time(file, row->total);
-	print_share(file, row->total, whole->total);
-	print_time(file, row->count ? (row->total + row->count / 2) / row->count : 0);
-	print_time(file, row->min);
-	print_time(file, row->max);
-	fputc('\n', file);
-}
-
-static void print_row(FILE *file, const struct row *row, __u32 pid, const struct row *whole)
-{
-	const char *class = kvm_trace_class_name(row->class);
-	const char *reason;
-	__u64 code = row->code;
-	char number[24];
-
-	if (row->isa == KVM_TRACE_ISA_VMX)
-		code &= 0xffff;
-	reason = kvm_trace_reason_name(row->isa, code);
-	if (pid)
-		fprintf(file, "%6u %7u", row->vm, pid);
-	else
-		fprintf(file, "%6u %7s", row->vm, "?");
-	if (!class) {
-		snprintf(number, sizeof(number), "%u", row->class);
-		class = number;
+	if (item->kind == KVM_TRACE_KIND_VMEXIT) {
+		add_round_trip(report, item);
+	} else if (item->kind == KVM_TRACE_KIND_HYPERCALL &&
+		   has_key(report, KVM_TRACE_KEY_hypercall)) {
+		kvm_trace_report_finish(report);
+		report->call = *item->hypercall;
+		report->has_call = true;
 	}
-	fprintf(file, " %-15s", class);
-	if (!reason || code != row->code) {
-		snprintf(number, sizeof(number), "0x%llx", row->code);
-		reason = number;
-	}
-	fprintf(file, " %-22s", reason);
-	print_numbers(file, row, whole);
 }
 
-void kvm_trace_report_print(struct kvm_trace_report *report, const struct kvm_trace_vmms *vmms,
-			    FILE *file)
+void kvm_trace_report_clear(struct kvm_trace_report *report)
 {
-	struct row whole = report->others;
-	size_t i, n = 0;
+	size_t i;
 
-	for (i = 0; i < report->slots; i++) {
-		struct row *row = &report->rows[i];
-
-		if (!row->count)
-			continue;
-		if (!whole.count || row->min < whole.min)
-			whole.min = row->min;
-		if (row->max > whole.max)
-			whole.max = row->max;
-		whole.count += row->count;
-		whole.total += row->total;
-		report->rows[n++] = *row;
-	}
-	qsort(report->rows, n, sizeof(*report->rows), compare);
-	fprintf(file, "%6s %7s %-15s %-22s ", "VM", "PID", "CLASS", "REASON");
-	fprintf(file, "%11s %7s %10s %7s %10s %10s %10s\n", "COUNT", "COUNT%", "TOTAL", "TIME%",
-		"MEAN", "MIN", "MAX");
-	for (i = 0; i < n; i++)
-		print_row(file, &report->rows[i],
-			  kvm_trace_vmms_pid(vmms, report->rows[i].vm), &whole);
-	if (report->others.count) {
-		fprintf(file, "%6s %7s %-15s %-22s", "", "", "", "others");
-		print_numbers(file, &report->others, &whole);
-	}
-	fprintf(file, "%6s %7s %-15s %-22s", "all", "", "", "");
-	print_numbers(file, &whole, &whole);
+	for (i = 0; i < report->slots; i++)
+		free(report->rows[i].times);
+	memset(report->rows, 0, report->slots * sizeof(*report->rows));
+	memset(&report->others, 0, sizeof(report->others));
+	memset(&report->none, 0, sizeof(report->none));
+	report->used = 0;
 }
 
 void kvm_trace_report_free(struct kvm_trace_report *report)
 {
-	if (report)
-		free(report->rows);
+	if (!report)
+		return;
+	kvm_trace_report_clear(report);
+	free(report->rows);
 	free(report);
 }
