@@ -6,8 +6,9 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
 CC ?= cc
 
-# kbuild wants its own answer to CC, and DESTDIR under the name it knows.
-KBUILD = $(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_KVM_TRACE=m CC=$(CC) \
+# kbuild wants DESTDIR under the name it knows. Headers may name the kernel's own compiler.
+KBUILD = $(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_KVM_TRACE=m \
+	 $(if $(filter-out default file,$(origin CC)),CC=$(CC)) \
 	 INSTALL_MOD_DIR=updates INSTALL_MOD_STRIP=1 \
 	 $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) \
 	 $(KBUILD_OPTIONS)
@@ -15,6 +16,10 @@ KBUILD = $(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_KVM_TRACE=m CC=$(CC) \
 KBUILD_OPTIONS ?= $(if $(and $(wildcard $(KDIR)/vmlinux),$(shell command -v pahole)),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 all: modules tools selftests
+
+# What modules are built and installed for. In Debian's headers of 6.1, kernel.release
+# is something else.
+RELEASE = $(shell sed -n 's/.* UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 
 headers:
 	@test -e $(KDIR)/Makefile || { \
@@ -35,18 +40,30 @@ install: modules_install
 # Debian's headers lack System.map, without which kbuild skips depmod.
 modules_install: headers
 	$(KBUILD) modules_install
-	$(if $(DESTDIR),,depmod $$(cat $(KDIR)/include/config/kernel.release))
+	$(if $(DESTDIR),,depmod $(RELEASE))
+	$(if $(DESTDIR),,kvm-trace/dkms/secure-boot $(RELEASE))
 
 uninstall:
 	$(MAKE) -C perf-plugins DESTDIR=$(DESTDIR) uninstall
-	rm -f $(DESTDIR)/lib/modules/*/updates/kvm-trace/kvm_trace.ko*
-	$(if $(DESTDIR),,depmod)
+	for module in $(DESTDIR)/lib/modules/*/updates/kvm-trace; do \
+		[ -d "$$module" ] || continue; \
+		release=$${module%/updates/kvm-trace}; \
+		rm -f "$$module"/kvm_trace.ko*; \
+		rmdir --ignore-fail-on-non-empty "$$module" "$${module%/*}"; \
+		$(if $(DESTDIR),,depmod "$${release##*/}";) \
+	done
 
 demo:
 	scripts/demo
 
 check:
 	scripts/check
+
+check-packages:
+	KVM_TRACE_PACKAGES=all scripts/check '^scripts/packages$$'
+
+deb:
+	scripts/deb
 
 bench:
 	scripts/bench
@@ -56,4 +73,4 @@ clean:
 	$(MAKE) -C selftests clean
 	if test -e $(KDIR)/Makefile; then $(KBUILD) clean; fi
 
-.PHONY: all headers modules tools selftests install modules_install uninstall demo check bench clean
+.PHONY: all headers modules tools selftests install modules_install uninstall demo check check-packages deb bench clean
