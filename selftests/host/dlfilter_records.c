@@ -10,6 +10,7 @@
 #include "batch_check.h"
 #include "batch_lines.h"
 #include "decode_encode.h"
+#include "json_check.h"
 #include "perf_host.h"
 #include "../../perf-plugins/order.h"
 
@@ -22,10 +23,13 @@
 #define SECOND		1000000000ull
 #define WORDS							\
 	(KVM_TRACE_W_RIP | KVM_TRACE_W_GPA | KVM_TRACE_W_GUEST_NS |	\
+	 KVM_TRACE_W_USER_NS | KVM_TRACE_W_RUNNABLE_NS |		\
 	 KVM_TRACE_W_MSR | KVM_TRACE_W_CPUID_LEAF)
 #define KINDS_MAX	64
 #define REFUSED							\
 	", only 1 is known here: use the kvm-trace.so of the kvm_trace that made them\n"
+#define DLARGS	" report timeline by= sort= rows= json every= vm= pid= names= single batch" \
+	" flow= kallsyms= progress="
 #define UNKNOWN	"items of batches not known here: a newer kvm_trace made them\n"
 #define MISSING	"lost, filtered, or shorter than min_host_ns"
 
@@ -203,9 +207,13 @@ static void vmexit_words(struct kvm_trace_vmexit *v, u64 *word)
 	v->gpa = random_64() >> 20;
 	v->msr = 0x10;
 	v->cpuid_leaf = random_64() % 8;
+	v->user_ns = 1 + random_64() % v->host_ns;
+	v->runnable_ns = 1 + random_64() % v->host_ns;
 	word[__builtin_ctzll(KVM_TRACE_W_RIP)] = v->rip;
 	word[__builtin_ctzll(KVM_TRACE_W_GPA)] = v->gpa;
 	word[__builtin_ctzll(KVM_TRACE_W_GUEST_NS)] = v->guest_ns;
+	word[__builtin_ctzll(KVM_TRACE_W_USER_NS)] = v->user_ns;
+	word[__builtin_ctzll(KVM_TRACE_W_RUNNABLE_NS)] = v->runnable_ns;
 	word[__builtin_ctzll(KVM_TRACE_W_MSR)] = v->msr;
 	word[__builtin_ctzll(KVM_TRACE_W_CPUID_LEAF)] = v->cpuid_leaf;
 	word[__builtin_ctzll(KVM_TRACE_W_ENTRY_NS)] = v->entry_ns;
@@ -798,10 +806,7 @@ struct sum {
 	u32 vm;
 	u64 code;
 	u8 class;
-	u64 count;
-	u64 total;
-	u64 min;
-	u64 max;
+	struct kvm_trace_times times;
 };
 
 static size_t sum_up(struct sum *sums)
@@ -818,32 +823,35 @@ static size_t sum_up(struct sum *sums)
 			    sums[k].class == v.class)
 				break;
 		if (k == n)
-			sums[n++] = (struct sum){ v.vm, v.reason, v.class, 0, 0, ~0ull, 0 };
-		sums[k].count++;
-		sums[k].total += v.host_ns;
-		if (v.host_ns < sums[k].min)
-			sums[k].min = v.host_ns;
-		if (v.host_ns > sums[k].max)
-			sums[k].max = v.host_ns;
+			sums[n++] = (struct sum){ v.vm, v.reason, v.class, { 0 } };
+		kvm_trace_times_add(&sums[k].times, v.host_ns);
+		if (v.have & KVM_TRACE_W_USER_NS)
+			sums[k].times.user += v.user_ns;
 	}
 	return n;
 }
 
 static void report_row(const struct sum *s, char *buf, size_t size)
 {
-	const u64 times[] = { s->total, (s->total + s->count / 2) / s->count, s->min, s->max };
+	const struct kvm_trace_times *t = &s->times;
+	const u64 times[] = {
+		t->host, (t->host + t->count / 2) / t->count, t->min,
+		kvm_trace_times_quantile(t, 50), kvm_trace_times_quantile(t, 99), t->max,
+		t->host - t->user, t->user,
+	};
 	char text[ARRAY_SIZE(times)][32];
-	size_t i;
+	size_t i, len;
 
-	for (i = 0; i < ARRAY_SIZE(times); i++)
+	len = snprintf(buf, size, "%u %u %s %s %llu", s->vm, 1000 + s->vm,
+		       kvm_trace_class_name(s->class),
+		       kvm_trace_reason_name(KVM_TRACE_ISA_SVM, s->code), t->count);
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		kvm_trace_time_text(times[i], text[i], sizeof(text[i]));
-	snprintf(buf, size, "%u %u %s %s %llu %s %s %s %s", s->vm, 1000 + s->vm,
-		 kvm_trace_class_name(s->class),
-		 kvm_trace_reason_name(KVM_TRACE_ISA_SVM, s->code), s->count, text[0], text[1],
-		 text[2], text[3]);
+		len += snprintf(buf + len, size - len, " %s", text[i]);
+	}
 }
 
-/* A row with one blank between its columns, and without its shares. */
+/* A row with one blank between its columns, and without its rate and its shares. */
 static void squeeze(const char *line, char *buf, size_t size)
 {
 	char copy[512], *word, *state;
@@ -852,7 +860,7 @@ static void squeeze(const char *line, char *buf, size_t size)
 	snprintf(copy, sizeof(copy), "%.*s", (int)strcspn(line, "\n"), line);
 	*buf = '\0';
 	for (word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state))
-		if (!strchr(word, '%'))
+		if (!strchr(word, '%') && (!strchr(word, '.') || word[strspn(word, "0123456789.")]))
 			len += snprintf(buf + len, size - len, "%s%s", len ? " " : "", word);
 }
 
@@ -862,7 +870,7 @@ static int by_total(const void *a, const void *b)
 
 	if (x->vm != y->vm)
 		return x->vm < y->vm ? -1 : 1;
-	return x->total > y->total ? -1 : 1;
+	return x->times.host > y->times.host ? -1 : 1;
 }
 
 /* Row by row, behind the head. */
@@ -876,9 +884,10 @@ static void expect_report(const char *what, const struct sum *sums, size_t n)
 	for (i = 0; i < n && line; i++) {
 		report_row(&sums[i], wanted, sizeof(wanted));
 		squeeze(line + 1, found, sizeof(found));
-		tap_expect(!strcmp(found, wanted), "%s: row \"%s\", not \"%s\"", what, found,
-			   wanted);
-		count += sums[i].count;
+		/* RUNNABLE and GUEST are behind that. */
+		tap_expect(!strncmp(found, wanted, strlen(wanted)), "%s: row \"%s\", not \"%s\"",
+			   what, found, wanted);
+		count += sums[i].times.count;
 		line = strchr(line + 1, '\n');
 	}
 	if (!tap_expect(line, "%s: too few rows: %s", what, perf.out))
@@ -921,6 +930,17 @@ static void late_batches(void)
 	tap_expect(lines_in(perf.out) == nr_lines, "%zu lines, not %zu", lines_in(perf.out),
 		   nr_lines);
 	tap_end();
+
+	tap_begin("records_later_than_the_lag_are_given_once_if_single_events_tell_them_too");
+	expect_run("both", BOTH, NULL, "");
+	tap_end();
+}
+
+static void expect_json(const char *arg)
+{
+	if (arg && (strstr(arg, "json") || !strcmp(arg, "timeline")))
+		tap_expect(!*perf.out || is_json(perf.out), "%s: not JSON: %.200s", arg,
+			   perf.out);
 }
 
 /* Events of random bytes, of which batches pass the check and are near to real ones. */
@@ -930,7 +950,9 @@ static void random_bytes(void)
 		"kvm_trace:vmexit", "kvm_trace:hypercall", "kvm_trace:lost",
 		"kvm_trace_detail:hypercall_sub", "kvm_trace_batch:vmexits",
 	};
-	static const char *const args[] = { NULL, "report" };
+	static const char *const args[] = {
+		NULL, "report", "report by=rip,hypercall json", "timeline",
+	};
 	size_t i, k, size, arg, kind;
 	struct sample *batch;
 	u8 *raw;
@@ -960,10 +982,12 @@ static void random_bytes(void)
 				continue;
 			/* The version of a vcpu record may have been hit. */
 			perf_end(&perf);
+			expect_json(args[arg]);
 			tap_expect(strstr(perf.err, "records of version"), "%s", perf.err);
 			perf_begin(&perf, args[arg], NULL);
 		}
 		perf_end(&perf);
+		expect_json(args[arg]);
 	}
 	tap_end();
 }
@@ -1047,7 +1071,7 @@ static void bad_input(void)
 	u8 raw[KVM_TRACE_VMEXIT_SIZE] = { 0 };
 
 	tap_begin("what_cannot_be_done_is_said_in_one_line");
-	expect_error("argument", "kvm-trace: --dlarg reports: give report, single or batch\n",
+	expect_error("argument", "kvm-trace: --dlarg reports: give some of" DLARGS "\n",
 		     perf_begin(&perf, "reports", NULL));
 	expect_error("arguments",
 		     "kvm-trace: single and batch leave nothing: give one of them, or none\n",
@@ -1102,29 +1126,33 @@ static void golden_lines(const struct batch_file *f)
 struct batch_sums {
 	struct sum rows[KINDS_MAX];
 	size_t n;
-	u64 count;
 	u64 vcpus;
 };
 
-static void add_to_row(void *data, const struct kvm_trace_vmexit *v,
-		       const struct kvm_trace_batch_sum *sum)
+static struct kvm_trace_times *find_row(void *data, const struct kvm_trace_vmexit *v)
 {
 	struct batch_sums *sums = data;
 	u64 code = kvm_trace_vmexit_code(v);
 	struct sum *row = sums->rows;
 
-	sums->count += sum->count;
 	while (row < sums->rows + sums->n && (row->code != code || row->class != v->class))
 		row++;
 	if (row == sums->rows + sums->n) {
 		if (sums->n++ == KINDS_MAX)
 			tap_die("too many kinds");
-		*row = (struct sum){ .vm = v->vm, .code = code, .class = v->class, .min = ~0ull };
+		*row = (struct sum){ v->vm, code, v->class, { 0 } };
 	}
-	row->count += sum->count;
-	row->total += sum->total;
-	row->min = sum->min < row->min ? sum->min : row->min;
-	row->max = sum->max > row->max ? sum->max : row->max;
+	return &row->times;
+}
+
+static u64 count_in(const struct batch_sums *sums)
+{
+	u64 count = 0;
+	size_t i;
+
+	for (i = 0; i < sums->n; i++)
+		count += sums->rows[i].times.count;
+	return count;
 }
 
 static void add_to_vcpus(void *data, const struct kvm_trace_vcpu *vcpu)
@@ -1146,9 +1174,9 @@ static struct kvm_trace_batch_reader one, other;
 static void compare_sums(const char *name, const void *raw, size_t size)
 {
 	static struct batch_sums next, summed;
-	const struct kvm_trace_batch_summer summer = { add_to_row, add_to_vcpus, &summed };
+	const struct kvm_trace_batch_summer summer = { find_row, add_to_vcpus, &summed };
 	enum kvm_trace_batch_item item, end;
-	u64 ns;
+	struct kvm_trace_times *times;
 
 	memset(&next, 0, sizeof(next));
 	memset(&summed, 0, sizeof(summed));
@@ -1156,19 +1184,23 @@ static void compare_sums(const char *name, const void *raw, size_t size)
 		return;
 	kvm_trace_batch_reopen(&other, raw);
 	while ((item = kvm_trace_batch_next(&one)) > KVM_TRACE_BATCH_DAMAGED) {
-		ns = one.vmexit.host_ns;
-		if (item == KVM_TRACE_BATCH_IS_VMEXIT)
-			add_to_row(&next, &one.vmexit,
-				   &(struct kvm_trace_batch_sum){ 1, ns, ns, ns });
-		else if (item == KVM_TRACE_BATCH_IS_VCPU)
+		if (item == KVM_TRACE_BATCH_IS_VCPU)
 			add_to_vcpus(&next, &one.vcpu);
+		if (item != KVM_TRACE_BATCH_IS_VMEXIT)
+			continue;
+		times = find_row(&next, &one.vmexit);
+		kvm_trace_times_add(times, one.vmexit.host_ns);
+		kvm_trace_times_add_parts(times, &one.vmexit);
+		if (one.guest_known)
+			kvm_trace_times_add_guest(times, one.guest_ns);
 	}
 	end = kvm_trace_batch_sum_up(&other, &summer);
 	tap_expect(item == end, "%s of %zu bytes: ends with %d and %d", name, size, item, end);
 	if (item == KVM_TRACE_BATCH_DAMAGED) {
 		/* One may be held back for what is told about it. */
-		tap_expect(summed.count - next.count <= 1, "%s of %zu bytes: %llu and %llu", name,
-			   size, next.count, summed.count);
+		tap_expect(count_in(&summed) - count_in(&next) <= 1,
+			   "%s of %zu bytes: %llu and %llu", name, size, count_in(&next),
+			   count_in(&summed));
 		return;
 	}
 	qsort(next.rows, next.n, sizeof(*next.rows), by_code);
@@ -1176,7 +1208,8 @@ static void compare_sums(const char *name, const void *raw, size_t size)
 	tap_expect(!memcmp(&next, &summed, sizeof(next)) && one.seq == other.seq &&
 		   one.skipped == other.skipped && one.skips == other.skips &&
 		   one.unknown == other.unknown,
-		   "%s: %llu round trips, %llu summed up", name, next.count, summed.count);
+		   "%s: %llu round trips, %llu summed up", name, count_in(&next),
+		   count_in(&summed));
 }
 
 static void golden_sums(const struct batch_file *f)
@@ -1241,7 +1274,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		tap_die("usage: %s FILTER", argv[0]);
 	perf_load(&perf, argv[1]);
-	tap_plan(22);
+	tap_plan(23);
 	tap_begin("golden_batches_give_their_lines");
 	batch_file_each(argv[0], golden_lines);
 	tap_note("%u batches", files);

@@ -14,8 +14,7 @@
 #include "corpus.h"
 
 struct sums {
-	__u64 count;
-	__u64 total;
+	struct kvm_trace_times times;
 	__u64 vcpus;
 	__u64 unknown;
 };
@@ -31,10 +30,8 @@ static enum kvm_trace_batch_item read_records(struct kvm_trace_batch_reader *r, 
 
 	while ((item = kvm_trace_batch_next(r)) > KVM_TRACE_BATCH_DAMAGED) {
 		corpus_require(batch_line(r, item, line, sizeof(line)) < sizeof(line));
-		if (item == KVM_TRACE_BATCH_IS_VMEXIT) {
-			sums->count++;
-			sums->total += r->vmexit.host_ns;
-		}
+		if (item == KVM_TRACE_BATCH_IS_VMEXIT)
+			kvm_trace_times_add(&sums->times, r->vmexit.host_ns);
 		sums->vcpus += item == KVM_TRACE_BATCH_IS_VCPU;
 		/* Each has a byte of its own, or it would never end. */
 		corpus_require(++records <= size);
@@ -44,15 +41,12 @@ static enum kvm_trace_batch_item read_records(struct kvm_trace_batch_reader *r, 
 	return item;
 }
 
-static void add_sum(void *data, const struct kvm_trace_vmexit *v,
-		    const struct kvm_trace_batch_sum *sum)
+static struct kvm_trace_times *find_place(void *data, const struct kvm_trace_vmexit *v)
 {
 	struct sums *sums = data;
 
 	(void)v;
-	corpus_require(sum->count && sum->min <= sum->max);
-	sums->count += sum->count;
-	sums->total += sum->total;
+	return &sums->times;
 }
 
 static void add_vcpu(void *data, const struct kvm_trace_vcpu *vcpu)
@@ -67,7 +61,7 @@ static void read_batch(const void *event, size_t size)
 {
 	static struct kvm_trace_batch_reader r;
 	struct sums records = {}, summed = {};
-	const struct kvm_trace_batch_summer summer = { add_sum, add_vcpu, &summed };
+	const struct kvm_trace_batch_summer summer = { find_place, add_vcpu, &summed };
 	enum kvm_trace_batch_item item;
 
 	if (kvm_trace_batch_open(&r, event, size))
@@ -78,9 +72,15 @@ static void read_batch(const void *event, size_t size)
 	if (kvm_trace_batch_sum_up(&r, &summer) == KVM_TRACE_BATCH_DAMAGED)
 		corpus_require(item == KVM_TRACE_BATCH_DAMAGED);
 	summed.unknown = r.unknown;
-	corpus_require(summed.count >= records.count && summed.vcpus >= records.vcpus);
-	if (item == KVM_TRACE_BATCH_END)
-		corpus_require(!memcmp(&summed, &records, sizeof(summed)));
+	corpus_require(summed.times.count >= records.times.count &&
+		       summed.vcpus >= records.vcpus);
+	if (item != KVM_TRACE_BATCH_END)
+		return;
+	corpus_require(summed.vcpus == records.vcpus && summed.unknown == records.unknown &&
+		       summed.times.count == records.times.count &&
+		       summed.times.host == records.times.host &&
+		       !memcmp(summed.times.buckets, records.times.buckets,
+			       sizeof(summed.times.buckets)));
 }
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size)

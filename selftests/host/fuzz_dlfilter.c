@@ -5,7 +5,8 @@
  * of its own, it reads those of corpus-dlfilter/ once, under AddressSanitizer and
  * UBSan.
  *
- *	byte 0		bit 0: a report; bit 1: single; bit 2: batch
+ *	byte 0		bit 0: a report; bit 1: single; bit 2: batch; bits 5:3: how the
+ *			report is, or without one, if not 0, a timeline
  *	for each event:
  *	byte		bits 2:0: kind, enum kvm_trace_kind, or an event of others;
  *			bit 7: make length and check of a batch right
@@ -22,7 +23,9 @@ static FILE *nowhere;
 #define stdout nowhere
 #define stderr nowhere
 #include "../../perf-plugins/dlfilter.c"
-#undef ARRAY_SIZE	/* the tests have their own */
+/* The tests have their own. */
+#undef ARRAY_SIZE
+#undef __printf
 
 #include "batch_check.h"
 #include "corpus.h"
@@ -32,7 +35,7 @@ static FILE *nowhere;
 
 int LLVMFuzzerTestOneInput(const __u8 *data, size_t size);
 
-static char *args[3];
+static char *args[5];
 static int nr_args;
 
 static char **give_args(void *ctx, int *argc)
@@ -45,12 +48,26 @@ static char **give_args(void *ctx, int *argc)
 static void set_args(__u8 bits)
 {
 	static char *const names[] = { "report", "single", "batch" };
+	static char *const reports[][2] = {
+		{ "sort=p99", "json" }, { "by=vcpu,rip", "rows=3" }, { "by=hypercall", "json" },
+		{ "by=msr", "every=1" }, { "by=port,class", "sort=handling" },
+		{ "by=gpa", "vm=1,2" }, { "by=cpuid,vector", "pid=1" },
+	};
+	unsigned int how = bits >> 3 & 7;
 	size_t i;
 
 	nr_args = 0;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (bits & 1u << i)
 			args[nr_args++] = names[i];
+	if (!how)
+		return;
+	if (bits & 1) {
+		args[nr_args++] = reports[how - 1][0];
+		args[nr_args++] = reports[how - 1][1];
+	} else {
+		args[nr_args++] = "timeline";
+	}
 }
 
 static int give_event(void *filter, __u8 how, __u64 time, const __u8 *data, size_t size)

@@ -15,7 +15,7 @@
 #include <perf/perf_dlfilter.h>
 #include "tap.h"
 
-#define PERF_ARGS_MAX	2
+#define PERF_ARGS_MAX	8
 
 struct perf_host {
 	void *filter;
@@ -27,6 +27,7 @@ struct perf_host {
 	const char *(*description)(const char **long_description);
 	__u8 cpumode;		/* of the next samples */
 	char *args[PERF_ARGS_MAX];
+	char words[512];	/* where they are */
 	int nr_args;
 	int saved[2];		/* stdout and stderr, while the filter's are kept */
 	FILE *kept[2];
@@ -95,6 +96,19 @@ static inline char *perf_kept(struct perf_host *p, int fd)
 	return text;
 }
 
+/* Each word of @arg is one of --dlarg. */
+static inline void perf_host_add_args(struct perf_host *p, const char *arg)
+{
+	size_t used = p->nr_args ? p->args[p->nr_args - 1] - p->words : 0;
+	char *word, *state;
+
+	used += p->nr_args ? strlen(p->args[p->nr_args - 1]) + 1 : 0;
+	snprintf(p->words + used, sizeof(p->words) - used, "%s", arg);
+	word = strtok_r(p->words + used, " ", &state);
+	for (; word && p->nr_args < PERF_ARGS_MAX; word = strtok_r(NULL, " ", &state))
+		p->args[p->nr_args++] = word;
+}
+
 /* Begins perf script --dlfilter with --dlarg @arg and @arg2, as far as not NULL. */
 static inline int perf_begin(struct perf_host *p, const char *arg, const char *arg2)
 {
@@ -104,9 +118,9 @@ static inline int perf_begin(struct perf_host *p, const char *arg, const char *a
 	p->err = NULL;
 	p->nr_args = 0;
 	if (arg)
-		p->args[p->nr_args++] = (char *)arg;
+		perf_host_add_args(p, arg);
 	if (arg2)
-		p->args[p->nr_args++] = (char *)arg2;
+		perf_host_add_args(p, arg2);
 	fflush(stdout);
 	fflush(stderr);
 	perf_keep(p, STDOUT_FILENO);

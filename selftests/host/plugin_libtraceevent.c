@@ -10,101 +10,16 @@
  * running module.
  */
 #include <event-parse.h>
+#include "../../perf-plugins/event_formats.h"
 #include "batch_lines.h"
 #include "decode_encode.h"
 #include "decode_golden.h"
 #include "tap.h"
 
-#define EVENTS		6
-#define FIELDS_MAX	16
 #define FORMAT_MAX	65536
+#define FIRST_ID	1501
 
-struct field {
-	const char *type;
-	const char *name;	/* with [N] for an array */
-	unsigned int size;
-};
-
-/* Field by field what the module's format files say; the offset is the sum. */
-static const struct event {
-	const char *name;
-	const char *system;
-	struct field field[FIELDS_MAX];
-} events[EVENTS] = {
-	{ "vmexit", "kvm_trace", {
-		{ "kvm_trace_u64", "host_ns", 8 },
-		{ "u32", "vm", 4 },
-		{ "u32", "seq", 4 },
-		{ "__data_loc kvm_trace_byte[]", "tail", 4 },
-		{ "u16", "vcpu", 2 },
-		{ "u16", "reason", 2 },
-		{ "u16", "flags", 2 },
-		{ "u8", "isa", 1 },
-		{ "u8", "class", 1 },
-	} },
-	{ "hypercall", "kvm_trace", {
-		{ "u32", "vm", 4 },
-		{ "u32", "seq", 4 },
-		{ "u32", "nr", 4 },
-		{ "u32", "present", 4 },
-		{ "__data_loc kvm_trace_byte[]", "tail", 4 },
-		{ "u16", "vcpu", 2 },
-		{ "u8", "abi", 1 },
-		{ "u8", "caller", 1 },
-	} },
-	{ "hypercall_sub", "kvm_trace_detail", {
-		{ "u32", "vm", 4 },
-		{ "u32", "seq", 4 },
-		{ "u32", "index", 4 },
-		{ "u32", "nr", 4 },
-		{ "u32", "present", 4 },
-		{ "__data_loc kvm_trace_byte[]", "tail", 4 },
-		{ "u16", "vcpu", 2 },
-		{ "u8", "abi", 1 },
-		{ "u8", "kind", 1 },
-	} },
-	{ "vcpu", "kvm_trace", {
-		{ "kvm_trace_u64", "tsc_offset", 8 },
-		{ "kvm_trace_u64", "tsc_ratio", 8 },
-		{ "u32", "vm", 4 },
-		{ "u32", "seq", 4 },
-		{ "u32", "vmm_pid", 4 },
-		{ "u32", "vmm_tid", 4 },
-		{ "u32", "generation", 4 },
-		{ "char", "name[24]", 24 },
-		{ "char", "vmm[16]", 16 },
-		{ "u16", "vcpu", 2 },
-		{ "u8", "isa", 1 },
-		{ "u8", "abi_version", 1 },
-	} },
-	{ "lost", "kvm_trace", {
-		{ "kvm_trace_u64", "count", 8 },
-		{ "kvm_trace_u64", "since", 8 },
-		{ "u32", "vm", 4 },
-		{ "u16", "vcpu", 2 },
-		{ "u8", "why", 1 },
-		{ "u8", "zero", 1 },
-	} },
-	{ "vmexits", "kvm_trace_batch", {
-		{ "kvm_trace_u64", "check", 8 },
-		{ "kvm_trace_u64", "ns", 8 },
-		{ "kvm_trace_u64", "stamp", 8 },
-		{ "u32", "vm", 4 },
-		{ "u32", "seq", 4 },
-		{ "u32", "mult", 4 },
-		{ "__data_loc kvm_trace_byte[]", "data", 4 },
-		{ "u16", "vcpu", 2 },
-		{ "u16", "count", 2 },
-		{ "u8", "isa", 1 },
-		{ "u8", "version", 1 },
-		{ "u8", "shift", 1 },
-		{ "u8", "flags", 1 },
-	} },
-};
-
-/* What the test's formats print without the plugin. */
-#define WITHOUT_PLUGIN	"printed without the plugin"
-
+static const struct kvm_trace_event_format *const events = kvm_trace_event_formats;
 static const char *events_dir;
 static unsigned int compared;
 
@@ -112,41 +27,12 @@ static unsigned int number_of(const char *event)
 {
 	unsigned int i;
 
-	for (i = 0; i < EVENTS && strcmp(events[i].name, event); i++)
+	for (i = 0; i < KVM_TRACE_EVENTS && strcmp(events[i].name, event); i++)
 		;
 	return i;
 }
 
-/*
- * A format file. The field lacking is left out; extra bytes of other fields
- * stand before the first, in pairs with it.
- */
-static void write_format(char *format, const struct event *event, const char *lacking,
-			 unsigned int extra)
-{
-	unsigned int offset = 8, i;
-	char *end = format;
-
-	end += sprintf(end, "name: %s\nID: %zu\nformat:\n"
-		       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		       "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		       "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
-		       event->name, 1501 + (event - events));
-	for (; extra; extra -= 4, offset += 4)
-		end += sprintf(end, "\tfield:u32 extra_%u;\toffset:%u;\tsize:4;\tsigned:0;\n",
-			       extra, offset);
-	for (i = 0; event->field[i].name; offset += event->field[i++].size) {
-		if (lacking && !strcmp(event->field[i].name, lacking))
-			continue;
-		end += sprintf(end, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:0;\n",
-			       event->field[i].type, event->field[i].name, offset,
-			       event->field[i].size);
-	}
-	sprintf(end, "\nprint fmt: \"" WITHOUT_PLUGIN "\"\n");
-}
-
-static void read_format(char *format, const struct event *event)
+static void read_format(char *format, const struct kvm_trace_event_format *event)
 {
 	char path[4096];
 	size_t n;
@@ -181,11 +67,11 @@ static void open_reader(struct reader *r, const char *lacking, unsigned int extr
 		golden_die("tep_alloc", 0, "no memory");
 	tep_set_flag(r->tep, TEP_DISABLE_SYS_PLUGINS);
 	load(r);
-	for (i = 0; i < EVENTS; i++) {
+	for (i = 0; i < KVM_TRACE_EVENTS; i++) {
 		if (events_dir)
 			read_format(format, &events[i]);
 		else
-			write_format(format, &events[i], lacking, extra);
+			kvm_trace_event_format(i, FIRST_ID + i, format, lacking, extra);
 		if (tep_parse_event(r->tep, format, strlen(format), events[i].system))
 			golden_die(events[i].name, 0, "libtraceevent does not parse the format");
 	}
@@ -401,12 +287,17 @@ static void test_lacking(void)
 		{ "lost", "since", " since 0.000000007", "" },
 		{ "lost", "why", " no_state", "" },
 	};
-	static const char *const whole[EVENTS] = {
-		"vm 3 vcpu 1 SVM CPUID rip 0x1234 host 850ns [injected] write",
-		"vm 3 vcpu 1 hypercall KVM SCHED_YIELD apicid=2 = 0 cpl0 64",
-		"vm 3 vcpu 1 hypercall_sub 4 Xen vcpu_op(0x1234) vcpuid=5 64",
-		"vm 3 (9) vcpu 1 SVM tid 8 vmm \"q\" debugfs 9-7 tsc_offset -5 tsc_ratio 1.500000000 next_seq 2 generation 4",
-		"vm 3 vcpu 1 lost 6 since 0.000000007 no_state",
+	static const char *const whole[KVM_TRACE_EVENTS] = {
+		[KVM_TRACE_KIND_VMEXIT] =
+			"vm 3 vcpu 1 SVM CPUID rip 0x1234 host 850ns [injected] write",
+		[KVM_TRACE_KIND_HYPERCALL] =
+			"vm 3 vcpu 1 hypercall KVM SCHED_YIELD apicid=2 = 0 cpl0 64",
+		[KVM_TRACE_KIND_HYPERCALL_SUB] =
+			"vm 3 vcpu 1 hypercall_sub 4 Xen vcpu_op(0x1234) vcpuid=5 64",
+		[KVM_TRACE_KIND_VCPU] =
+			"vm 3 (9) vcpu 1 SVM tid 8 vmm \"q\" debugfs 9-7 tsc_offset -5 tsc_ratio 1.500000000 next_seq 2 generation 4",
+		[KVM_TRACE_KIND_LOST] =
+			"vm 3 vcpu 1 lost 6 since 0.000000007 no_state",
 	};
 	const struct kvm_trace_vmexit v = {
 		.vm = 3, .vcpu = 1, .isa = KVM_TRACE_ISA_SVM, .reason = 0x72, .host_ns = 850,
@@ -433,16 +324,16 @@ static void test_lacking(void)
 		.vm = 3, .vcpu = 1, .count = 6, .since = 7, .why = KVM_TRACE_LOST_NO_STATE,
 	};
 	char text[KVM_TRACE_TEXT_SIZE], expected[KVM_TRACE_TEXT_SIZE];
-	struct record records[EVENTS];
+	struct record records[KVM_TRACE_EVENTS];
 	const char *line, *part;
 	unsigned int i, event;
 	struct reader r;
 
-	encode_vmexit(&records[0], &v);
-	encode_hypercall(&records[1], &h);
-	encode_hypercall_sub(&records[2], &s);
-	encode_vcpu(&records[3], &c);
-	encode_lost(&records[4], &l);
+	encode_vmexit(&records[KVM_TRACE_KIND_VMEXIT], &v);
+	encode_hypercall(&records[KVM_TRACE_KIND_HYPERCALL], &h);
+	encode_hypercall_sub(&records[KVM_TRACE_KIND_HYPERCALL_SUB], &s);
+	encode_vcpu(&records[KVM_TRACE_KIND_VCPU], &c);
+	encode_lost(&records[KVM_TRACE_KIND_LOST], &l);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		event = number_of(cases[i].event);
 		line = whole[event];
@@ -460,7 +351,7 @@ static void test_lacking(void)
 /* As above for the golden records: something of a line comes whatever lacks. */
 static void golden_prints_lacking(const struct golden *g)
 {
-	const struct field *field = events[number_of(g->event)].field;
+	const struct kvm_trace_event_field *field = events[number_of(g->event)].field;
 	char text[KVM_TRACE_TEXT_SIZE];
 	struct reader r;
 
@@ -527,10 +418,10 @@ static void test_pairs(void)
 
 	open_reader(&r, NULL, 0);
 	for (round = 0; round < 3; round++) {
-		for (i = 0; i < EVENTS; i++)
+		for (i = 0; i < KVM_TRACE_EVENTS; i++)
 			expect_handled(&r, events[i].name, true);
 		tep_unload_plugins(r.plugins, r.tep);
-		for (i = 0; i < EVENTS; i++)
+		for (i = 0; i < KVM_TRACE_EVENTS; i++)
 			expect_handled(&r, events[i].name, false);
 		load(&r);
 	}
@@ -614,7 +505,7 @@ static void batch_prints_with_more(const struct batch_file *f)
 
 	open_reader(&r, NULL, 8);
 	print(&r, "vmexits", f->bytes, f->size, text, sizeof(text));
-	expect_text(f->name, WITHOUT_PLUGIN, text);
+	expect_text(f->name, KVM_TRACE_WITHOUT_PLUGIN, text);
 	compared++;
 	close_reader(&r);
 }
@@ -638,7 +529,7 @@ static void test_print_fmt(void)
 	unsigned int i;
 
 	open_reader(&r, NULL, 0);
-	for (i = 0; i < EVENTS; i++) {
+	for (i = 0; i < KVM_TRACE_EVENTS; i++) {
 		event = tep_find_event_by_name(r.tep, events[i].system, events[i].name);
 		tap_expect(!(event->flags & TEP_EVENT_FL_FAILED), "%s: %s", events[i].name,
 			   event->print_fmt.format);
