@@ -72,8 +72,8 @@ make_lttng() {
 	headers=$work/layer/usr/src/linux-headers-${release%-amd64}-common
 	mkdir -p "$headers"
 	dpkg-deb --fsys-tarfile "$work"/linux-source-"$2"_*.deb |
-		tar -x -O "./usr/src/linux-source-$2.tar.xz" |
-		tar -x -J -C "$headers" --strip-components=1 --wildcards \
+		tar -x -O "./usr/src/linux-source-$2.tar.xz" | in_root build "$work/layer" '' xz -dc |
+		tar -x -C "$headers" --strip-components=1 --wildcards \
 			"linux-source-$2/arch/x86/kvm/*.h" "linux-source-$2/virt/kvm/*.h" ||
 		bench_failed "no headers of KVM in linux-source-$2"
 	# shellcheck disable=SC2016

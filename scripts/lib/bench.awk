@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Turns what bench-l1 and bench-decode measured into tables, into lines of RESULTS
+# Turns what bench-l1 measured into tables, into lines of RESULTS
 # (group, row, loop, vCPUs, measure, value), and into the verdict on the promises.
 
 BEGIN {
@@ -17,6 +17,7 @@ BEGIN {
 	measure_of["large"] = "added_instructions"
 	measure_of["usual"] = "added_instructions_with_reader"
 	measure_of["bytes"] = "bytes_per_exit"
+	split("TSC_reads RDMSR WRMSR VMREAD VMWRITE", dear, " ")
 }
 
 function abs(x) {
@@ -68,9 +69,9 @@ $1 == "session" {
 	}
 	if ($2 == "hooks")
 		hook_loop[$3] = $4
-	if ($2 == "counted") {
-		spread[++sessions] = k
-		spread_exits[sessions] = $9 - $7
+	if ($2 == "counted" || $2 == "vmx") {
+		spread[$2, ++sessions[$2]] = k
+		spread_exits[$2, sessions[$2]] = $9 - $7
 	}
 	next
 }
@@ -79,19 +80,20 @@ $1 == "decode" {
 	if (!($2 in read_first)) {
 		readers[++nr_readers] = $2
 		read_first[$2] = $3
-		read_ms[$2] = $4
+		read_cost[$2] = $4
 	} else {
-		# Exits a second of CPU time.
-		speed[$2] = ($3 - read_first[$2]) / ($4 - read_ms[$2]) * 1000
+		reading[$2] = slope(read_first[$2], read_cost[$2], $3, $4)
 	}
 	next
 }
 
-# Lines of counters.so: three for each session of group counted, in their order.
-NF == 3 && $1 ~ /^[0-9]+$/ {
-	mark++
-	for (i = 1; i <= 3; i++)
-		count[mark, i] = $i
+# Lines of the emulators that count, QEMU with counters.so and Bochs: three for each
+# session of their groups, in the same order.
+$1 ~ /^[0-9]+$/ {
+	counted = NF == 3 ? "counted" : "vmx"
+	marks[counted]++
+	for (i = 1; i <= NF; i++)
+		count[counted, marks[counted], i] = $i
 }
 
 function key(group, row, loop, vcpus) {
@@ -135,7 +137,7 @@ function nothing_line(which,    g, i, k, any, value) {
 		any = ""
 		for (g = 1; g <= all_groups; g++) {
 			k = key(groups[g], NOTHING, loop_of[i], 1) SUBSEP "large"
-			if (groups[g] == "counted" || !(k in ticks))
+			if (groups[g] ~ /^(counted|vmx)$/ || !(k in ticks))
 				continue
 			value = ticks[k]
 			if (any == "" || (which == "least" ? value < any : value > any))
@@ -151,7 +153,7 @@ function nothing_line(which,    g, i, k, any, value) {
 function table(what,    g, r, i, group, row, value) {
 	for (g = 1; g <= all_groups; g++) {
 		group = groups[g]
-		if (group ~ /^(hooks|boot|vcpus|counted)$/)
+		if (group ~ /^(hooks|boot|vcpus|counted|vmx)$/)
 			continue
 		for (r = 1; r <= nr_rows[group]; r++) {
 			row = rows[group, r]
@@ -190,6 +192,39 @@ function hook_line(row,    k, without, loop) {
 	printf "%-44s%-14s%+12.0f%+10.1f\n", row, loop, ticks[k, "large"] - ticks[without, "large"], stored[k] - stored[without]
 	result("hooks", row, loop, 1, "added_instructions_by_hook", ticks[k, "large"] - ticks[without, "large"])
 	result("hooks", row, loop, 1, "added_bytes_by_hook", stored[k] - stored[without])
+}
+
+# apart GROUP WHERE KINDS: of the instructions an exit, those that the emulator counts
+# apart, the first KINDS of them.
+function apart(group, where, kinds,    i, s, k, m, part, each, base) {
+	if (!(group in marks))
+		return
+	printf "\nAn exit on %s: instructions, and those of them that cost more, counted apart\n\n", where
+	printf "%-44s%14s", "recording, loop mix", "instructions"
+	for (i = 1; i <= kinds; i++)
+		printf "%10s", dear[i]
+	print ""
+	for (s = 1; s <= sessions[group]; s++) {
+		k = spread[group, s]
+		split(k, part, SUBSEP)
+		if (part[2] == NOTHING)
+			each = ticks[k, "large"]
+		else
+			each = added(group, part[2], part[3], 1, "large")
+		printf "%-44s%14s", part[2] (part[2] == NOTHING ? ", in all" : ""), sprintf(part[2] == NOTHING ? "%.0f" : "%+.0f", each)
+		result(group, part[2], part[3], 1, part[2] == NOTHING ? "instructions" : measure_of["large"], each)
+		for (i = 1; i <= kinds; i++) {
+			m = 3 * s
+			each = (count[group, m, i] - 2 * count[group, m - 1, i] + count[group, m - 2, i]) / spread_exits[group, s]
+			if (part[2] == NOTHING)
+				base[i] = each
+			else
+				each -= base[i]
+			printf part[2] == NOTHING ? "%10.2f" : "%+10.2f", each
+			result(group, part[2], part[3], 1, tolower(dear[i]), each)
+		}
+		print ""
+	}
 }
 
 # promise TEXT VALUE LIMIT HOW: HOW is <= or >=.
@@ -270,31 +305,14 @@ END {
 		}
 	}
 
-	if (mark) {
-		printf "\nOf them, an exit: counted apart by a plugin of the emulator (SVM has no VMREAD)\n\n%-44s%10s%10s%10s%10s\n", \
-			"recording", "loop", "TSC reads", "RDMSR", "WRMSR"
-		for (s = 1; s <= sessions; s++) {
-			split(spread[s], part, SUBSEP)
-			for (i = 1; i <= 3; i++) {
-				m = 3 * s
-				each = ((count[m, i] - count[m - 1, i]) - (count[m - 1, i] - count[m - 2, i])) / spread_exits[s]
-				if (part[2] == NOTHING)
-					nothing_of[part[3], i] = each
-				apart[s, i] = each - (part[2] == NOTHING ? 0 : nothing_of[part[3], i])
-			}
-			printf "%-44s%10s%10.2f%10.2f%10.2f\n", part[2] (part[2] == NOTHING ? ", in all" : ""), part[3],
-				apart[s, 1], apart[s, 2], apart[s, 3]
-			result("counted", part[2], part[3], 1, "tsc_reads", apart[s, 1])
-			result("counted", part[2], part[3], 1, "rdmsr", apart[s, 2])
-			result("counted", part[2], part[3], 1, "wrmsr", apart[s, 3])
-		}
-	}
+	apart("counted", "AMD SVM, which has no VMREAD, in QEMU", 3)
+	apart("vmx", "Intel VMX, in Bochs", 5)
 
 	if (nr_readers) {
-		printf "\nReading, thousands of exits a second of CPU time, on this machine\n\n"
+		printf "\nReading, instructions an exit\n\n"
 		for (r = 1; r <= nr_readers; r++) {
-			printf "%-44s%10.0f\n", readers[r], speed[readers[r]] / 1000
-			result("decode", readers[r], "mix", 1, "exits_per_second", speed[readers[r]])
+			printf "%-44s%10.0f\n", readers[r], reading[readers[r]]
+			result("decode", readers[r], "mix", 1, "reading_instructions", reading[readers[r]])
 		}
 	}
 
@@ -324,10 +342,10 @@ END {
 	}
 	promise("4 vCPUs, batch, lean, times the added instructions of one", grown(BATCH), 1.05, "<=")
 	promise("4 vCPUs, single events, lean, times the added instructions of one", grown(LEAN), 1.05, "<=")
-	promise("batches to text, times the speed of perf script on pairs",
-		ratio(speed["dlfilter, batches to text"], speed["perf script, kvm_exit + kvm_entry"]), 5, ">=")
-	promise("report over batches, times the speed of perf kvm stat report",
-		ratio(speed["dlfilter, report of batches"], speed["perf kvm stat report"]), 20, ">=")
+	promise("perf script on pairs, times the instructions of batches to text",
+		ratio(reading["perf script, kvm_exit + kvm_entry"], reading["dlfilter, batches to text"]), 5, ">=")
+	promise("perf kvm stat report, times the instructions of a report of batches",
+		ratio(reading["perf kvm stat report"], reading["dlfilter, report of batches"]), 20, ">=")
 	printf "\n%d reached, %d not reached, %d not measured\n", passed, failed, missing
 	exit failed > 0
 }
