@@ -5,11 +5,13 @@
 
 # The emulated Intel PT that is built into it.
 PT_SOURCE=$TOP/selftests/pt-emu
+# What has it write down its counts of instructions.
+BENCH_SOURCE=$TOP/selftests/bench
 
 # Trees that make it differently may share a cache.
 BOCHS=$CACHE/bochs-$(cat "$SCRIPTS/lib/bochs-build.sh" "$PT_SOURCE"/bochs/* "$PT_SOURCE"/core/*.[ch] \
 	"$PT_SOURCE"/options.[ch] "$PT_SOURCE"/log/log.h \
-	"$PT_SOURCE"/log/write.[ch] "$PT_SOURCE"/log/code.[ch] | cksum | cut -d' ' -f1)
+	"$PT_SOURCE"/log/write.[ch] "$PT_SOURCE"/log/code.[ch] "$BENCH_SOURCE/mark.h" | cksum | cut -d' ' -f1)
 BOCHS_MB=500
 
 # With the handler of show-ips, a signal, one boot in four hung on a lock of the log.
@@ -43,9 +45,14 @@ bochs_options() {
 	END
 }
 
-# change FILE LINE SCRIPT: edits the only line of a file that matches.
+# change FILE LINE SCRIPT: edits the only line of a file that matches; else $differs tells.
 change() {
-	[ "$(grep -c -e "$2" "$1")" -eq 1 ] && sed -i "/$2/$3" "$1"
+	lines=$(grep -c -s -e "$2" "$1") || lines=${lines:-0}
+	if [ "$lines" -ne 1 ]; then
+		differs="${1#"$source/"} has $lines lines '$2', not 1"
+		return 1
+	fi
+	sed -i "/$2/$3" "$1"
 }
 
 # bochs_patch SOURCE: mends what is in the way.
@@ -68,7 +75,8 @@ bochs_patch() {
 # bochs_pt SOURCE: puts the emulated Intel PT into it; instrument.h has the hooks.
 bochs_pt() {
 	mkdir "$1/instrument/pt"
-	cp -R "$PT_SOURCE"/bochs/* "$PT_SOURCE"/options.[ch] "$PT_SOURCE/core" "$PT_SOURCE/log" "$1/instrument/pt"
+	cp -R "$PT_SOURCE"/bochs/* "$PT_SOURCE"/options.[ch] "$PT_SOURCE/core" "$PT_SOURCE/log" \
+		"$BENCH_SOURCE/mark.h" "$1/instrument/pt"
 	change "$1/cpu/proc_ctrl.cc" '^  BX_CPU_THIS_PTR cpuid->get_cpuid_leaf(EAX, ECX, &leaf);$' \
 		's/$/ PT_CPUID(EAX, ECX, \&leaf);/' || return
 	change "$1/cpu/msr.cc" '^    if (! msr_desc\[index\]) return handle_unknown_rdmsr(index, msr);$' \
@@ -92,6 +100,31 @@ bochs_pt() {
 	change "$1/cpu/vmx.cc" '^       set_VMCSPTR(pAddr);$' 's/$/ PT_VMPTRLD(pAddr);/' || return
 	change "$1/cpu/vmx.cc" '^    write_physical_dword(pAddr + launch_field_offset, VMCS_STATE_CLEAR, .*);$' \
 		's/$/ PT_VMCLEAR(pAddr);/'
+}
+
+# bochs_function FILE NAME SCRIPT: edits the only line of a file that begins that
+# instruction's function.
+bochs_function() {
+	change "$1" "BX_CPU_C::$2(bxInstruction_c \*i)$" "{n;$3}"
+}
+
+# bochs_count SOURCE: has instructions counted that cost more than others.
+bochs_count() {
+	bochs_function "$1/cpu/proc_ctrl.cc" NOP 's/^{/{ DEAR_MARK(i);/' &&
+		bochs_function "$1/cpu/proc_ctrl.cc" RDTSC 's/^{/{ DEAR(TSC);/' &&
+		bochs_function "$1/cpu/proc_ctrl.cc" RDTSCP 's/^{/{ DEAR(TSC);/' &&
+		bochs_function "$1/cpu/msr.cc" RDMSR 's/^{/{ DEAR(RDMSR);/' &&
+		bochs_function "$1/cpu/msr.cc" WRMSR 's/^{/{ DEAR(WRMSR);/' &&
+		bochs_function "$1/cpu/vmx.cc" VMREAD_EqGq 's/^{/{ DEAR(VMREAD);/' &&
+		bochs_function "$1/cpu/vmx.cc" VMWRITE_GqEq 's/^{/{ DEAR(VMWRITE);/'
+}
+
+# bochs_changes SOURCE NAME: all of them, to a source that was found under this name.
+bochs_changes() {
+	source=$1
+	for change in bochs_patch bochs_pt bochs_count; do
+		$change "$1" || die "$2 is not the source of Bochs 3.0, which is needed: $differs"
+	done
 }
 
 # bochs_lock: for making what all labs of this cache share, and for taking it.
@@ -138,11 +171,13 @@ build_bochs() {
 	for package in "$work"/archives/*.deb; do
 		dpkg-deb -x "$package" "$work/layer"
 	done
-	tar -C "$work/layer/kvm-trace" --strip-components=1 --no-same-owner -xf "$work"/bochs_*.orig.tar.*
-	for change in bochs_patch bochs_pt; do
-		$change "$work/layer/kvm-trace" ||
-			die "the source of Bochs is not that of 3.0: a line that $change changes is not there exactly once"
-	done
+	archive=$(basename "$work"/bochs_*.orig.tar.*)
+	mv "$work/$archive" "$work/layer"
+	# In the root, which has what it is compressed with.
+	in_root build "$work/layer" '' tar --strip-components=1 --no-same-owner -xf "/mnt/$archive" ||
+		die "$archive cannot be unpacked: see the message above"
+	rm "$work/layer/$archive"
+	bochs_changes "$work/layer/kvm-trace" "$archive"
 	# shellcheck disable=SC2046,SC2016
 	in_root use "$work/layer" "$work/made" sh -euc '
 		./configure CC=gcc-14 CXX=g++-14 CFLAGS=-O2 CXXFLAGS=-O2 LDFLAGS="-static-libstdc++ -static-libgcc" "$@"

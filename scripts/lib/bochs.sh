@@ -176,9 +176,9 @@ bochs_start() {
 }
 
 # bochs_results OUT: takes apart what L1 sent at its end; nothing if it died. The files
-# of an emulated Intel PT are Bochs' own.
+# of an emulated Intel PT, and counters, are Bochs' own.
 bochs_results() {
-	[ -z "$1" ] || find "$run" -maxdepth 1 -name 'pt-*' -exec mv -t "$1" {} +
+	[ -z "$1" ] || find "$run" -maxdepth 1 \( -name 'pt-*' -o -name counters \) -exec mv -t "$1" {} +
 	[ -s "$run/results" ] || return 0
 	mkdir "$run/sent"
 	tar -C "$run/sent" -xf "$run/results" 2>"$run/tar" || return 0

@@ -23,7 +23,7 @@ source_files() {
 	if have git && git -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1; then
 		git -c safe.directory='*' ls-files -z --cached --others --exclude-standard | sort -zu
 	else
-		find . -type f -printf '%P\0' | sort -z
+		find . -path ./.git -prune -o -type f -printf '%P\0' | sort -z
 	fi
 }
 
@@ -66,7 +66,10 @@ build() {
 	printf '%s\n' "$TOP" >"$TREE/from"
 	drop_stale_trees
 	exec 8>"$dir/lock"
-	flock 8
+	if ! flock -n 8; then
+		say "waiting for another lab that builds this tree for $1"
+		flock 8
+	fi
 	: >>"$dir/source"
 	source_state >"$dir/source.new"
 	if [ -e "$dir/built" ] && cmp -s "$dir/source" "$dir/source.new"; then
@@ -84,6 +87,8 @@ build() {
 	ln -s usr/sbin "$layer/sbin"
 	# shellcheck disable=SC2016
 	if ! in_root build "$layer" '' sh -euc '
+		# Intel PT with SVM is emulated here.
+		export CONFIG_KVM_TRACE_PT_SVM=y
 		make -j"$(nproc)" KDIR="/usr/src/linux-headers-$1" CC="$2" all
 		make KDIR="/usr/src/linux-headers-$1" CC="$2" DESTDIR=/mnt install
 		depmod -o /mnt "$1"' sh "$release" "$cc" >"$dir/log" 2>&1; then

@@ -32,6 +32,14 @@ need_value() {
 	[ "$2" -ge 2 ] || die "option $1 needs a value"
 }
 
+# one_of WORD LIST: whether it is a word of the list, and one alone.
+one_of() {
+	for known in $2; do
+		[ "$1" != "$known" ] || return 0
+	done
+	return 1
+}
+
 # need_number OPTION VALUE LOW HIGH
 need_number() {
 	case $2 in

@@ -170,7 +170,7 @@ watch_build() {
 	while [ -d "/proc/$1" ]; do
 		sleep 1
 		passed=$(($(now) - start))
-		[ $passed -ge $next ] || continue
+		[ "$passed" -ge "$next" ] || continue
 		next=$((next + 15))
 		say "$passed s: $(grep -c '^Unpacking ' "$2") packages unpacked, $(grep -c '^Setting up ' "$2") set up"
 	done
@@ -186,6 +186,8 @@ make_root() {
 	if [ -n "$SUDO" ] && ! have sudo; then
 		die "the lab's set-up needs root: run it as root, or install sudo"
 	fi
+	$SUDO unshare --mount --propagation private true 2>/dev/null ||
+		die "mounts cannot be made private here, which the set-up needs: where / is no mount point, as in a chroot, 'mount --rbind DIR DIR' before it; in a container, the right to mount is missing"
 	exec 9>"$CACHE/lock"
 	if ! flock -n 9; then
 		say "waiting for another lab that uses $CACHE"
@@ -195,7 +197,7 @@ make_root() {
 		flock -u 9
 		return
 	fi
-	need_space "$CACHE" $ROOT_MB "the lab's set-up"
+	need_space "$CACHE" "$ROOT_MB" "the lab's set-up"
 	say "set-up, once: root or sudo, ${ROOT_MB} MB in $CACHE, ${ROOT_DOWNLOAD} MB of Debian packages, 1 to 5 minutes"
 	rm -rf "$CACHE"/setup.*
 	work=$CACHE/setup.$$
@@ -234,8 +236,8 @@ make_root() {
 	$SUDO unshare --mount --propagation private --pid --fork --kill-child -- \
 		xargs -a "$work/arguments" -d '\n' mmdebstrap >"$work/log" 2>&1 </dev/null &
 	pid=$!
-	watch_build $pid "$work/log"
-	wait $pid || failed "mmdebstrap failed"
+	watch_build "$pid" "$work/log"
+	wait "$pid" || failed "mmdebstrap failed"
 	pid=
 	while read -r series release; do
 		cc=$(sed -n 's/^CONFIG_CC_VERSION_TEXT=.*\(gcc-[0-9]*\) .*/\1/p' \

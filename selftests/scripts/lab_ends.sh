@@ -28,17 +28,23 @@ ok out_is_shared_both_ways cmp -s "$tap_work/share/to" "$tap_work/share/from"
 lab -- no_such_command
 ok a_missing_command_is_status_127 status_is 127
 
-lab --timeout 20 -- sh -c 'echo before; sleep 1234'
+lab --timeout 60 -- sh -c 'echo before; sleep 1234'
 ok a_hang_is_status_124 status_is 124
 ok a_hang_shows_the_output_so_far stdout_is 'before\n'
 ok a_hang_shows_the_console stderr_has '^\[ .*Linux version'
 ok a_hang_shows_the_processes stderr_has 'sleep 1234'
-ok a_hang_says_that_it_is_one stderr_has 'ended after 20 s'
+ok a_hang_says_that_it_is_one stderr_has 'ended after 60 s'
 
-lab -- sh -c 'echo before; sleep 1; echo c >/proc/sysrq-trigger; sleep 1000'
+# shellcheck disable=SC2016 # for L1's shell
+lab -- sh -c 'echo before; sleep 1
+	echo on >/proc/sys/kernel/printk_devkmsg
+	echo "<0>BUG: told first" >/dev/kmsg
+	for i in $(seq 100); do echo "<0>line $i" >/dev/kmsg; done
+	echo c >/proc/sysrq-trigger; sleep 1000'
 ok a_panic_is_status_125 status_is 125
 ok a_panic_shows_the_output_so_far stdout_is 'before\n'
 ok a_panic_shows_the_console stderr_has 'Kernel panic'
+ok a_panic_shows_the_first_complaint stderr_has 'BUG: told first'
 
 lab -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at nowhere" >/dev/kmsg; dmesg -C; exit 3'
 ok a_complaint_of_the_kernel_is_status_126 status_is 126
