@@ -57,4 +57,12 @@ ok the_test_before_it_does_not grep -q '^ok a/one (1 cases, 1.5 s)$' "$tap_work/
 printf '# test: one\n1..2\nok 1 a\n# test: two\n1..1\nok 1 b\n' >"$tap_work/log"
 judges_log a_missing_case_fails_without_an_exit_status '2 1 0' '^not ok a/one .*: 1 cases of 2' loose
 
+printf '%s\n' 'ok a (1 cases)' '    ok 1 x # SKIP no' 'not ok b (3 cases)' '    not ok 2 y' '    # 1' '    # 2' '    # 3' \
+	'    not ok 3 z' 'ok c (1 cases)' '    # of c' >"$tap_work/results"
+run awk -v LINES=2 -f scripts/lib/failures.awk "$tap_work/results"
+ok failures_are_told_once_more stdout_is \
+	'\nfailed:\nnot ok b (3 cases)\n    not ok 2 y\n    not ok 3 z\n    # 2\n    # 3\n'
+run awk -v LINES=2 -f scripts/lib/failures.awk "$tap_work/log"
+ok nothing_is_told_if_nothing_failed stdout_is ''
+
 done_testing
