@@ -11,8 +11,8 @@
 #include <linux/kvm_host.h>
 #include <linux/module.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
 
+#include "../probes.h"
 #include "compat.h"
 
 #define POISON		0x5bad5bad5bad5bad
@@ -121,13 +121,7 @@ static void last_of_hypercall(void *data, unsigned long nr, unsigned long a0,
 }
 
 /* In the order of registration; the last one waits for "armed". */
-static struct {
-	const char *name;
-	void *probe;
-	int prio;
-	struct tracepoint *tp;
-	bool registered;
-} probes[] = {
+static struct test_probe probes[] = {
 	{ "kvm_exit", first_of_exit, INT_MAX },
 	{ "kvm_exit", last_of_exit, INT_MIN },
 	{ "kvm_hypercall", first_of_hypercall, INT_MAX },
@@ -138,32 +132,9 @@ static struct {
 
 #define LAST	(ARRAY_SIZE(probes) - 1)
 
-static struct module *kvm;
-
-static int add_probe(unsigned int i)
+static void disarm(void)
 {
-	int ret;
-
-	if (!probes[i].tp)
-		return -ENOENT;
-	ret = tracepoint_probe_register_prio(probes[i].tp, probes[i].probe,
-					     NULL, probes[i].prio);
-	probes[i].registered = !ret;
-	return ret;
-}
-
-static void drop_probes(unsigned int from)
-{
-	unsigned int i;
-
 	WRITE_ONCE(armed, false);
-	tracepoint_synchronize_unregister();
-	for (i = from; i < ARRAY_SIZE(probes); i++) {
-		if (probes[i].registered)
-			tracepoint_probe_unregister(probes[i].tp,
-						    probes[i].probe, NULL);
-		probes[i].registered = false;
-	}
 	tracepoint_synchronize_unregister();
 }
 
@@ -175,10 +146,11 @@ static int set_armed(const char *text, const struct kernel_param *param)
 	if (ret || on == armed)
 		return ret;
 	if (!on) {
-		drop_probes(LAST);
+		disarm();
+		probes_drop(&probes[LAST], 1);
 		return 0;
 	}
-	ret = add_probe(LAST);
+	ret = probe_add(&probes[LAST]);
 	WRITE_ONCE(armed, !ret);
 	return ret;
 }
@@ -193,54 +165,21 @@ MODULE_PARM_DESC(armed, "hide registers from probes that are there by now");
 module_param(hidden, uint, 0400);
 MODULE_PARM_DESC(hidden, "how often registers were hidden");
 
-static int find(struct notifier_block *nb, unsigned long what, void *data)
-{
-	struct tp_module *tp_mod = data;
-	struct module *mod = tp_mod->mod;
-	struct tracepoint *tp;
-	unsigned int i, k;
-
-	if (what != MODULE_STATE_COMING || strcmp(mod->name, "kvm") || kvm ||
-	    !try_module_get(mod))
-		return NOTIFY_DONE;
-	kvm = mod;
-	for (i = 0; i < mod->num_tracepoints; i++) {
-		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
-		for (k = 0; k < ARRAY_SIZE(probes); k++) {
-			if (!strcmp(tp->name, probes[k].name))
-				probes[k].tp = tp;
-		}
-	}
-	return NOTIFY_OK;
-}
-
-static struct notifier_block finder = {
-	.notifier_call = find,
-};
-
 static int __init protected_init(void)
 {
-	unsigned int i;
-	int ret;
+	int ret = probes_find(probes, ARRAY_SIZE(probes));
 
-	/* Tells of kvm, which is there already. */
-	ret = register_tracepoint_module_notifier(&finder);
+	if (!ret)
+		ret = probes_add(probes, LAST);
 	if (ret)
-		return ret;
-	unregister_tracepoint_module_notifier(&finder);
-	for (i = 0; !ret && i < LAST; i++)
-		ret = add_probe(i);
-	if (ret) {
-		drop_probes(0);
-		module_put(kvm);
-	}
+		probes_end(probes, ARRAY_SIZE(probes));
 	return ret;
 }
 
 static void __exit protected_exit(void)
 {
-	drop_probes(0);
-	module_put(kvm);
+	disarm();
+	probes_end(probes, ARRAY_SIZE(probes));
 }
 
 module_init(protected_init);

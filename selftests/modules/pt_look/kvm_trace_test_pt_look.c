@@ -10,9 +10,10 @@
 #include <linux/module.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <asm/msr-index.h>
 #include <asm/vmx.h>
+
+#include "../probes.h"
 
 #define ENTRY_LOAD_RTIT_CTL	(1UL << 18)
 #define EXIT_CLEAR_RTIT_CTL	(1UL << 25)
@@ -169,13 +170,7 @@ static void at_free(void *data, struct page *page, unsigned int order)
 }
 
 /* Of those with one number the one that was there first runs first. */
-static struct {
-	const char *name;
-	void *probe;
-	int prio;
-	struct tracepoint *tp;
-	bool registered;
-} probes[] = {
+static struct test_probe probes[] = {
 	{ "kvm_entry", at_entry, INT_MAX },
 	{ "kvm_exit", at_exit, INT_MAX },
 	{ "kvm_exit", behind_exit, INT_MIN },
@@ -183,74 +178,20 @@ static struct {
 	{ "mm_page_free", at_free },
 };
 
-static void find(struct tracepoint *tp, void *data)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (!strcmp(tp->name, probes[i].name))
-			probes[i].tp = tp;
-}
-
-static struct module *kvm;
-
-static int find_in_kvm(struct notifier_block *nb, unsigned long what, void *data)
-{
-	struct tp_module *tp_mod = data;
-	struct module *mod = tp_mod->mod;
-	unsigned int i;
-
-	if (what != MODULE_STATE_COMING || strcmp(mod->name, "kvm") || kvm ||
-	    !try_module_get(mod))
-		return NOTIFY_DONE;
-	kvm = mod;
-	for (i = 0; i < mod->num_tracepoints; i++)
-		find(tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]), NULL);
-	return NOTIFY_OK;
-}
-
-static struct notifier_block finder = {
-	.notifier_call = find_in_kvm,
-};
-
-static void give_back(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		if (probes[i].registered)
-			tracepoint_probe_unregister(probes[i].tp, probes[i].probe, NULL);
-	}
-	tracepoint_synchronize_unregister();
-	module_put(kvm);
-}
-
 static int __init pt_look_init(void)
 {
-	unsigned int i;
-	int ret;
+	int ret = probes_find(probes, ARRAY_SIZE(probes));
 
-	for_each_kernel_tracepoint(find, NULL);
-	/* Tells of kvm, which is there already. */
-	ret = register_tracepoint_module_notifier(&finder);
+	if (!ret)
+		ret = probes_add(probes, ARRAY_SIZE(probes));
 	if (ret)
-		return ret;
-	unregister_tracepoint_module_notifier(&finder);
-	for (i = 0; !ret && i < ARRAY_SIZE(probes); i++) {
-		ret = -ENOENT;
-		if (probes[i].tp)
-			ret = tracepoint_probe_register_prio(probes[i].tp, probes[i].probe, NULL,
-							     probes[i].prio);
-		probes[i].registered = !ret;
-	}
-	if (ret)
-		give_back();
+		probes_end(probes, ARRAY_SIZE(probes));
 	return ret;
 }
 
 static void __exit pt_look_exit(void)
 {
-	give_back();
+	probes_end(probes, ARRAY_SIZE(probes));
 }
 
 module_init(pt_look_init);

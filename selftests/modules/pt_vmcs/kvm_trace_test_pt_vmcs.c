@@ -10,10 +10,10 @@
 #include <linux/kvm_host.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <asm/msr-index.h>
 #include <asm/vmx.h>
+
+#include "../probes.h"
 
 #define ENTRY_LOAD_RTIT_CTL	(1UL << 18)
 #define EXIT_CLEAR_RTIT_CTL	(1UL << 25)
@@ -214,42 +214,9 @@ static void at_exit(void *data, struct kvm_vcpu *vcpu, u32 isa)
 }
 
 /* The first after an exit, and the last before an entry. */
-static struct {
-	const char *name;
-	void *probe;
-	int prio;
-	struct tracepoint *tp;
-	bool registered;
-} probes[] = {
+static struct test_probe probes[] = {
 	{ "kvm_exit", at_exit, INT_MAX },
 	{ "kvm_entry", at_entry, INT_MIN },
-};
-
-static struct module *kvm;
-
-static int find(struct notifier_block *nb, unsigned long what, void *data)
-{
-	struct tp_module *tp_mod = data;
-	struct module *mod = tp_mod->mod;
-	struct tracepoint *tp;
-	unsigned int i, k;
-
-	if (what != MODULE_STATE_COMING || strcmp(mod->name, "kvm") || kvm ||
-	    !try_module_get(mod))
-		return NOTIFY_DONE;
-	kvm = mod;
-	for (i = 0; i < mod->num_tracepoints; i++) {
-		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
-		for (k = 0; k < ARRAY_SIZE(probes); k++) {
-			if (!strcmp(tp->name, probes[k].name))
-				probes[k].tp = tp;
-		}
-	}
-	return NOTIFY_OK;
-}
-
-static struct notifier_block finder = {
-	.notifier_call = find,
 };
 
 static ssize_t read_trace(struct file *file, char __user *to, size_t size, loff_t *at)
@@ -277,12 +244,7 @@ static void give_back(void)
 	unsigned int i;
 
 	debugfs_remove(trace);
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		if (probes[i].registered)
-			tracepoint_probe_unregister(probes[i].tp, probes[i].probe, NULL);
-	}
-	tracepoint_synchronize_unregister();
-	module_put(kvm);
+	probes_end(probes, ARRAY_SIZE(probes));
 	for (i = 0; i < MAX_REGIONS; i++)
 		free_pages((unsigned long)region[i], REGION_ORDER);
 	free_page((unsigned long)table);
@@ -310,33 +272,14 @@ static int make_output(void)
 	return 0;
 }
 
-static int add_probes(void)
-{
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < ARRAY_SIZE(probes); i++) {
-		ret = -ENOENT;
-		if (probes[i].tp)
-			ret = tracepoint_probe_register_prio(probes[i].tp, probes[i].probe, NULL,
-							     probes[i].prio);
-		probes[i].registered = !ret;
-	}
-	return ret;
-}
-
 static int __init pt_vmcs_init(void)
 {
-	int ret;
+	int ret = probes_find(probes, ARRAY_SIZE(probes));
 
-	/* Tells of kvm, which is there already. */
-	ret = register_tracepoint_module_notifier(&finder);
-	if (ret)
-		return ret;
-	unregister_tracepoint_module_notifier(&finder);
-	ret = make_output();
 	if (!ret)
-		ret = add_probes();
+		ret = make_output();
+	if (!ret)
+		ret = probes_add(probes, ARRAY_SIZE(probes));
 	if (ret)
 		give_back();
 	else
