@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs tests one after the other: runner.sh 'COMMAND [ARGUMENTS]'... A test that
-# hangs is ended; what the lines mean is judged by scripts/lib/tap.awk.
+# hangs is ended, and is the last one; what the lines mean is judged by scripts/lib/tap.awk.
 #
 # 'timeout=S COMMAND' gives a test S seconds instead of 300.
 
@@ -22,4 +22,8 @@ for command; do
 	timeout -k 10 "$limit" sh -c "$command" </dev/null 2>&1
 	status=$?
 	echo "# end: $status $(date +%s.%N) $start"
+	# What it has left behind would be the next one's.
+	case $status in
+	124 | 137) break ;;
+	esac
 done

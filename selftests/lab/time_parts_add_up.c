@@ -21,6 +21,7 @@
 #define SLEEP_US	500	/* more in each round */
 #define POLL_NS		1000000
 #define NS		1000000000ull
+#define TRIES		20
 
 /* What the VMM sees of one return of KVM_RUN: before, return, call, after. */
 struct visit {
@@ -139,7 +140,8 @@ static void user_space(bool sleeping)
 	tap_end();
 }
 
-static void halted(const char *name, u32 poll_ns, u32 odd_ns, u32 even_ns)
+/* Returns false if KVM has not polled as it should: a busy machine wakes the guest late. */
+static bool halted_once(u32 poll_ns, u32 odd_ns, u32 even_ns)
 {
 	struct halt_stats before, after;
 	struct recorder recorder = {};
@@ -150,7 +152,6 @@ static void halted(const char *name, u32 poll_ns, u32 odd_ns, u32 even_ns)
 	struct vcpu vcpu;
 	struct vm vm;
 
-	tap_begin("time_parts_add_up: %s", name);
 	recorder_start(&recorder, REC_OURS, RING_MIB);
 	vm_create(&vm, 1, VM_IRQCHIP);
 	halt_poll_limit(&vm, poll_ns);
@@ -190,11 +191,21 @@ static void halted(const char *name, u32 poll_ns, u32 odd_ns, u32 even_ns)
 	tap_expect(polls == after.successful_polls - before.successful_polls,
 		   "%zu ended in polling, KVM has %llu", polls,
 		   after.successful_polls - before.successful_polls);
-	tap_expect(halt_ns && (polled_ns || !poll_ns), "the guest did not do what it should");
 	free(all);
 	vcpu_destroy(&vcpu);
 	vm_destroy(&vm);
 	recorder_close(&recorder);
+	return halt_ns && (polled_ns || !poll_ns);
+}
+
+static void halted(const char *name, u32 poll_ns, u32 odd_ns, u32 even_ns)
+{
+	unsigned int i;
+
+	tap_begin("time_parts_add_up: %s", name);
+	for (i = 0; i < TRIES && !halted_once(poll_ns, odd_ns, even_ns); i++)
+		;
+	tap_expect(i < TRIES, "the guest did not do what it should");
 	tap_end();
 }
 
