@@ -36,17 +36,13 @@ run() {
 	vmm/microvm --kinds cpuid,pio_out,hlt --count 500 | counted
 }
 
-# killed SECONDS PERF-RECORD-ARGUMENTS...: perf, that long after exits began.
-killed() {
-	seconds=$1
-	shift
-	rm -f "$DATA/perf.data"
-	perf record -q -e kvm_trace_batch:vmexits -o "$DATA/perf.data" "$@" >>"$DATA/out" 2>/dev/null &
-	perf=$!
-	while ! [ -s "$DATA/perf.data" ] || ! [ -s "$DATA/out" ]; do sleep 0.1; done
-	sleep "$seconds"
-	kill -KILL $perf
-	wait $perf 2>/dev/null
+# give_up REASON FILE: what FILE says, and no more cases
+give_up() {
+	echo "# $1"
+	sed 's/^/# /' "$2"
+	touch "$DATA/enough"
+	echo 0 >$EVENTS/enable
+	exit 1
 }
 
 # guests_end: after all that they have begun.
@@ -54,6 +50,37 @@ guests_end() {
 	touch "$DATA/enough"
 	while ! grep -q end "$DATA/out"; do sleep 0.1; done
 	rm "$DATA/enough"
+}
+
+# await FILE: until there is something in it.
+await() {
+	while ! [ -s "$1" ]; do
+		kill -0 $perf || give_up "perf record has ended" "$DATA/messages"
+		sleep 0.1
+	done
+}
+
+# killed SECONDS PERF-RECORD-ARGUMENTS...: perf, that long after exits began, which are added
+# to $exits. Guests begin when it records: it takes a minute to start beside some. A command
+# of its own outlives it.
+killed() {
+	seconds=$1
+	shift
+	rm -f "$DATA/perf.data"
+	: >"$DATA/out"
+	perf record -q -e kvm_trace_batch:vmexits -o "$DATA/perf.data" "$@" >>"$DATA/out" 2>"$DATA/messages" &
+	perf=$!
+	await "$DATA/perf.data"
+	case " $* " in
+	*' -- '*) ;;
+	*) sh -c "$GUESTS" "$DATA/enough" >>"$DATA/out" & ;;
+	esac
+	await "$DATA/out"
+	sleep "$seconds"
+	kill -KILL $perf
+	wait $perf 2>/dev/null
+	guests_end
+	exits=$((exits + $(counted <"$DATA/out")))
 }
 
 # in_ftrace: round trips in all batches of the buffer, which is emptied.
@@ -74,24 +101,16 @@ echo 0 >$EVENTS/enable
 result ftrace_gets_all_round_trips $exits "$(in_ftrace)"
 
 echo 1 >$EVENTS/enable
-: >"$DATA/out"
-sh -c "$GUESTS" "$DATA/enough" >>"$DATA/out" &
+exits=0
 for seconds in 0.3 0.5 0.7 0.9; do
 	killed $seconds -a
 done
-guests_end
-exits=$(counted <"$DATA/out")
-# A command outlives the perf that started it.
-: >"$DATA/out"
 killed 0.6 -- sh -c "$GUESTS" "$DATA/enough"
-guests_end
-exits=$((exits + $(counted <"$DATA/out") + $(run)))
+exits=$((exits + $(run)))
 echo 0 >$EVENTS/enable
 result ftrace_gets_all_when_perf_is_killed $exits "$(in_ftrace)"
 
-: >"$DATA/out"
 killed 0.6 -a -- sh -c "$GUESTS" "$DATA/enough"
-guests_end
 # What a killed perf had open goes after it.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	modprobe -r kvm_trace 2>/dev/null && break
