@@ -17,7 +17,7 @@
 #include "records.h"
 #include "tap.h"
 
-#define AUX_BYTES	(8ul << 20)
+#define AUX_BYTES	(16ul << 20)
 #define ROUNDS		30
 #define KINDS		"pio_out,pio_in,mmio_read,mmio_write,cpuid,rdmsr,wrmsr,hypercall,hlt,npf"
 

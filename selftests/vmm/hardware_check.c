@@ -17,7 +17,7 @@
 #include "tap.h"
 #include "trace.h"
 
-#define AUX_BYTES	(4ul << 20)
+#define AUX_BYTES	(16ul << 20)	/* no one reads it meanwhile */
 #define SMALL_BYTES	(64ul << 10)
 #define ROUNDS		200
 #define LONG_ROUNDS	5000
