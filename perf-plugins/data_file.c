@@ -6,10 +6,9 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "array_size.h"
 #include "data_file.h"
 #include "event_formats.h"
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* Numbers of events; any, since the file says which are which. */
 #define FIRST_EVENT	1501

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "array_size.h"
 #include "decode.h"
 #include <kvm_trace/exception_names.h>
 #include <kvm_trace/hypercalls_hyperv.h>
@@ -15,7 +16,6 @@
 #include <kvm_trace/msr_names.h>
 #include <kvm_trace/user_exits.h>
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 /* Of present, the pairs of bits of the arguments. */
 #define HC_ARGS_MASK	((1u << (2 * KVM_TRACE_HC_ARGS)) - 1)

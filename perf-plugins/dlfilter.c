@@ -12,6 +12,7 @@
 #include <string.h>
 #include <linux/perf_event.h>
 #include <perf/perf_dlfilter.h>
+#include "array_size.h"
 #include "flow.h"
 #include "names.h"
 #include "options.h"
@@ -23,7 +24,6 @@
 #include "timeline.h"
 #include "vmms.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(a, b)	__attribute__((format(printf, a, b)))
 #define EXPORT		__attribute__((visibility("default")))
 #define NAME		"kvm-trace: "

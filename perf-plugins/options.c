@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "array_size.h"
 #include "keys.h"
 #include "options.h"
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* X(bit, word, name): the words, with '=' if a value follows. */
 #define WORDS(X)		\

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <event-parse.h>
+#include "array_size.h"
 #include "batch.h"
 #include "vmms.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define EXPORT		__attribute__((visibility("default")))
 
 /* A record of an event; what it does not have is noted in @lacks. */

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_size.h"
 #include "pt_data.h"
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define MAGIC		0x32454c4946524550ull	/* PERFILE2 */
 #define WORD		8ull

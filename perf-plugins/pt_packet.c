@@ -4,9 +4,8 @@
  */
 #include <string.h>
 
+#include "array_size.h"
 #include "pt_packet.h"
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const __u8 psb[PT_PSB_BYTES] = {
 	2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,

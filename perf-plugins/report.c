@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "array_size.h"
 #include "report.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define FIRST_SLOTS	256	/* a power of two */
 
 static bool has_key(const struct kvm_trace_report *report, enum kvm_trace_key_kind kind)

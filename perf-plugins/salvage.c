@@ -12,11 +12,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "array_size.h"
 #include "batch.h"
 #include "data_file.h"
 #include "event_formats.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define NAME		"perf-kvm-trace: "
 #define WORD		8
 #define ATTR_LEAST	64	/* PERF_ATTR_SIZE_VER0 */
