@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes perf.data with traces of Intel PT. See pt_data.h. The layout of the file is that of
- * tools/perf/Documentation/perf.data-file-format.txt in Linux's source, its records are those
- * of tools/lib/perf/include/perf/event.h.
+ * Writes perf.data with traces of Intel PT. See pt_data.h. The records are those
+ * of tools/lib/perf/include/perf/event.h in Linux's source.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,11 +10,8 @@
 #include "array_size.h"
 #include "pt_data.h"
 
-#define MAGIC		0x32454c4946524550ull	/* PERFILE2 */
 #define WORD		8ull
 #define COPY_BYTES	(1 << 20)
-#define FEATURES	256
-#define ATTR_LEAST	64	/* PERF_ATTR_SIZE_VER0 */
 
 #define AUXTRACE_INTEL_PT	1
 #define ANY_CPU			0xffffffffu
@@ -27,54 +23,41 @@
 #define CTL_MTC_PERIOD		(0xfull << 14)
 #define TSC_CTC_RATIO		8	/* of a trace with MTC packets, as the emulation's */
 
-static const struct pt_data_header empty = {
-	.magic = MAGIC,
-	.size = sizeof(struct pt_data_header),
-};
-
 static void fail(struct pt_data *data, int error)
 {
-	if (!data->error)
-		data->error = error;
+	data_file_fail(&data->out, error);
 }
 
 static void put(struct pt_data *data, const void *bytes, size_t size)
 {
-	if (!data->error && size && fwrite(bytes, size, 1, data->file) != 1)
-		fail(data, errno);
+	data_file_put(&data->out, bytes, size);
 }
 
 static void put_word(struct pt_data *data, __u64 word)
 {
-	put(data, &word, sizeof(word));
+	data_file_put_number(&data->out, word, sizeof(word));
 }
 
 static void put_zeros(struct pt_data *data, size_t size)
 {
-	static const char zeros[WORD];
-
-	put(data, zeros, size);
+	data_file_put_number(&data->out, 0, size);
 }
 
 static __u64 here(struct pt_data *data)
 {
-	const long at = ftell(data->file);
-
-	if (at < 0)
-		fail(data, errno);
-	return at;
+	return data_file_here(&data->out);
 }
 
 static void get(struct pt_data *data, void *bytes, size_t size)
 {
-	if (data->error || !size || fread(bytes, size, 1, data->base) == 1)
+	if (data->out.error || !size || fread(bytes, size, 1, data->base) == 1)
 		return;
 	fail(data, ferror(data->base) ? errno : ENODATA);
 }
 
 static void go_to(struct pt_data *data, __u64 at)
 {
-	if (!data->error && fseek(data->base, at, SEEK_SET))
+	if (!data->out.error && fseek(data->base, at, SEEK_SET))
 		fail(data, errno);
 }
 
@@ -85,7 +68,7 @@ static void copy_from(struct pt_data *data, FILE *from, __u64 size)
 
 	if (!bytes)
 		fail(data, ENOMEM);
-	while (size && !data->error) {
+	while (size && !data->out.error) {
 		n = fread(bytes, 1, size < COPY_BYTES ? size : COPY_BYTES, from);
 		if (!n)
 			fail(data, ferror(from) ? errno : ENODATA);
@@ -95,14 +78,14 @@ static void copy_from(struct pt_data *data, FILE *from, __u64 size)
 	free(bytes);
 }
 
-static void copy_section(struct pt_data *data, const struct pt_data_section *section)
+static void copy_section(struct pt_data *data, const struct data_file_section *section)
 {
 	go_to(data, section->offset);
 	copy_from(data, data->base, section->size);
 }
 
 /* An event's attributes in @data->base, and where its ids are. */
-static void get_attr(struct pt_data *data, size_t n, void *attr, struct pt_data_section *ids)
+static void get_attr(struct pt_data *data, size_t n, void *attr, struct data_file_section *ids)
 {
 	const __u64 size = data->base_header.attr_size;
 
@@ -124,9 +107,9 @@ static void fit_attr(struct pt_data *data, const struct perf_event_attr *base)
 
 static void put_attrs(struct pt_data *data)
 {
-	const __u64 size = data->base_header.attr_size - sizeof(struct pt_data_section);
+	const __u64 size = data->base_header.attr_size - sizeof(struct data_file_section);
 	const size_t n = data->base_header.attrs.size / data->base_header.attr_size;
-	struct pt_data_section *ids = calloc(n + 1, sizeof(*ids)), old;
+	struct data_file_section *ids = calloc(n + 1, sizeof(*ids)), old;
 	struct perf_event_attr *attr = calloc(1, size + sizeof(*attr));
 	size_t i;
 
@@ -138,13 +121,13 @@ static void put_attrs(struct pt_data *data)
 		get_attr(data, i, attr, &old);
 		if (!i)
 			fit_attr(data, attr);
-		ids[i] = (struct pt_data_section){ here(data), old.size };
+		ids[i] = (struct data_file_section){ here(data), old.size };
 		copy_section(data, &old);
 	}
-	ids[n] = (struct pt_data_section){ here(data), sizeof(data->id) };
+	ids[n] = (struct data_file_section){ here(data), sizeof(data->id) };
 	put_word(data, data->id);
 
-	data->header.attrs = (struct pt_data_section){
+	data->out.header.attrs = (struct data_file_section){
 		here(data), (n + 1) * data->base_header.attr_size,
 	};
 	for (i = 0; i < n; i++) {
@@ -166,7 +149,7 @@ out:
 
 static void open_base(struct pt_data *data, const char *base)
 {
-	struct pt_data_header *header = &data->base_header;
+	struct data_file_header *header = &data->base_header;
 
 	data->base = fopen(base, "r");
 	if (!data->base) {
@@ -174,10 +157,10 @@ static void open_base(struct pt_data *data, const char *base)
 		return;
 	}
 	get(data, header, sizeof(*header));
-	if (data->error)
+	if (data->out.error)
 		return;
-	if (header->magic != MAGIC || header->size != sizeof(*header) ||
-	    header->attr_size < ATTR_LEAST + sizeof(struct pt_data_section))
+	if (header->magic != DATA_FILE_MAGIC || header->size != sizeof(*header) ||
+	    header->attr_size < DATA_FILE_ATTR_LEAST + sizeof(struct data_file_section))
 		fail(data, EBADMSG);
 }
 
@@ -191,23 +174,18 @@ static void open_base(struct pt_data *data, const char *base)
  */
 bool pt_data_begin(struct pt_data *data, const char *path, const char *base)
 {
-	data->header = empty;
-	data->base_header = empty;
-	data->base_header.attr_size = sizeof(data->attr) + sizeof(struct pt_data_section);
-	data->file = fopen(path, "w");
-	if (!data->file) {
-		fail(data, errno);
-		return false;
-	}
-	if (base)
+	data_file_begin(&data->out, path);
+	data->base_header = (struct data_file_header){
+		.attr_size = sizeof(data->attr) + sizeof(struct data_file_section),
+	};
+	if (base && !data->out.error)
 		open_base(data, base);
-	put(data, &data->header, sizeof(data->header));
-	if (!data->error)
+	if (!data->out.error)
 		put_attrs(data);
-	data->header.attr_size = data->base_header.attr_size;
-	data->header.data.offset = here(data);
-	errno = data->error;
-	return !data->error;
+	data->out.header.attr_size = data->base_header.attr_size;
+	data->out.header.data.offset = here(data);
+	errno = data->out.error;
+	return !data->out.error;
 }
 
 static void put_header(struct pt_data *data, __u32 type, __u16 misc, size_t size)
@@ -276,7 +254,7 @@ void pt_data_info(struct pt_data *data, const struct pt_data_clock *clock, unsig
 		0,		/* address filters */
 	};
 
-	put_header(data, PT_DATA_AUXTRACE_INFO, 0, sizeof(type) + sizeof(words));
+	put_header(data, DATA_FILE_AUXTRACE_INFO, 0, sizeof(type) + sizeof(words));
 	put(data, type, sizeof(type));
 	put(data, words, sizeof(words));
 }
@@ -349,7 +327,7 @@ bool pt_data_trace(FILE *file, __u32 tid, unsigned int stream, __u64 offset, con
 		__u64 size, offset, reference;
 		__u32 stream, tid, cpu, reserved;
 	} record = {
-		{ PT_DATA_AUXTRACE, 0, sizeof(record) }, whole, offset, offset + 1,
+		{ DATA_FILE_AUXTRACE, 0, sizeof(record) }, whole, offset, offset + 1,
 		stream, tid, ANY_CPU, 0,
 	};
 
@@ -377,8 +355,8 @@ void pt_data_add(struct pt_data *data, FILE *file)
 /* What perf says of the recording as a whole comes behind the records. */
 static void put_features(struct pt_data *data)
 {
-	const struct pt_data_section *records = &data->base_header.data;
-	struct pt_data_section old[FEATURES], new[FEATURES];
+	const struct data_file_section *records = &data->base_header.data;
+	struct data_file_section old[DATA_FILE_FEATURES], new[DATA_FILE_FEATURES];
 	const __u64 table = here(data);
 	size_t n = 0, i;
 
@@ -387,14 +365,14 @@ static void put_features(struct pt_data *data)
 	go_to(data, records->offset + records->size);
 	get(data, old, n * sizeof(old[0]));
 	put(data, old, n * sizeof(old[0]));
-	for (i = 0; i < n && !data->error; i++) {
-		new[i] = (struct pt_data_section){ here(data), old[i].size };
+	for (i = 0; i < n && !data->out.error; i++) {
+		new[i] = (struct data_file_section){ here(data), old[i].size };
 		copy_section(data, &old[i]);
 	}
-	if (!data->error && fseek(data->file, table, SEEK_SET))
-		fail(data, errno);
+	data_file_go_to(&data->out, table);
 	put(data, new, n * sizeof(new[0]));
-	memcpy(data->header.features, data->base_header.features, sizeof(data->header.features));
+	memcpy(data->out.header.features, data->base_header.features,
+	       sizeof(data->out.header.features));
 }
 
 /* As perf writes it: MMAP, and MMAP2 which begins like it. */
@@ -428,11 +406,11 @@ static void copy_records(struct pt_data *data)
 	__u64 left = data->base_header.data.size;
 
 	go_to(data, data->base_header.data.offset);
-	for (; left && !data->error; left -= header->size) {
+	for (; left && !data->out.error; left -= header->size) {
 		get(data, record, sizeof(*header));
-		if (!data->error && (header->size < sizeof(*header) || header->size > left))
+		if (!data->out.error && (header->size < sizeof(*header) || header->size > left))
 			fail(data, EBADMSG);
-		if (data->error)
+		if (data->out.error)
 			break;
 		get(data, record + sizeof(*header), header->size - sizeof(*header));
 		if (!is_hidden(data, (const void *)record))
@@ -448,20 +426,12 @@ static void copy_records(struct pt_data *data)
  */
 bool pt_data_end(struct pt_data *data)
 {
-	if (data->base && !data->error)
+	if (data->base && !data->out.error)
 		copy_records(data);
-	data->header.data.size = data->file ? here(data) - data->header.data.offset : 0;
-	if (data->base && !data->error)
+	data->out.header.data.size = here(data) - data->out.header.data.offset;
+	if (data->base && !data->out.error)
 		put_features(data);
 	if (data->base)
 		fclose(data->base);
-	if (data->file) {
-		if (!data->error && fseek(data->file, 0, SEEK_SET))
-			fail(data, errno);
-		put(data, &data->header, sizeof(data->header));
-		if (fclose(data->file))
-			fail(data, errno);
-	}
-	errno = data->error;
-	return !data->error;
+	return data_file_end(&data->out);
 }

@@ -12,9 +12,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
-/* Of perf, and not of the kernel. */
-#define PT_DATA_AUXTRACE_INFO	70
-#define PT_DATA_AUXTRACE	71
+#include "data_file.h"
 
 /**
  * struct pt_data_map - code, and where it is executed
@@ -29,37 +27,24 @@ struct pt_data_map {
 	const char *path;
 };
 
-/* As it is in a file. */
-struct pt_data_section {
-	__u64 offset, size;
-};
-
-struct pt_data_header {
-	__u64 magic, size, attr_size;
-	struct pt_data_section attrs, data, types;
-	__u64 features[4];
-};
-
 /**
  * struct pt_data - a file in the making
- * @file: where it is written
+ * @out: what is written
  * @base: what perf recorded, or NULL
  * @attr: of the event that the traces are of; sample_type of @base's, if there is one
  * @id: of that event
  * @hidden: kernel's maps of @base that are left out overlap with these
  * @nr_hidden: how many
- * @header: of the file
  * @base_header: of @base
- * @error: why it cannot be written, or @base cannot be read: an errno
  */
 struct pt_data {
-	FILE *file, *base;
+	struct data_file out;
+	FILE *base;
 	struct perf_event_attr attr;
 	__u64 id;
 	const struct pt_data_map *hidden;
 	size_t nr_hidden;
-	struct pt_data_header header, base_header;
-	int error;
+	struct data_file_header base_header;
 };
 
 /* perf's time = zero + (TSC * mult >> shift), or without has_zero nothing has a time. */

@@ -14,21 +14,18 @@
 #include <unistd.h>
 #include "array_size.h"
 #include "batch.h"
-#include "data_file.h"
+#include "data_records.h"
 #include "event_formats.h"
 
 #define NAME		"perf-kvm-trace: "
 #define WORD		8
-#define ATTR_LEAST	64	/* PERF_ATTR_SIZE_VER0 */
 #define ATTR_MOST	4096
 #define ATTRS_MAX	4096
 #define NUMBERS		(1u << 16)
-#define FEATURES	256
 /* Types of the kernel's records, and of perf's own; see perf/event.h of its library. */
 #define TYPE_KERNEL_MAX	63
 #define TYPE_PERF_MIN	64
 #define TYPE_PERF_MAX	127
-#define TYPE_AUXTRACE	71
 /* More than any event of ours has. */
 #define RAW_MAX		32768
 /* So many samples of an event tell what it is. */
@@ -52,7 +49,7 @@ struct event {
 
 /* A sample, as far as it matters. */
 struct sample {
-	struct data_file_place place;
+	struct data_records_place place;
 	const __u8 *raw;
 	__u32 raw_size;
 };
@@ -119,7 +116,8 @@ static __u32 half_at(const __u8 *at)
 
 static void get_attr(const struct recording *r, size_t i, struct perf_event_attr *attr)
 {
-	memcpy(attr, r->bytes + r->header.attrs.offset + i * r->header.attr_size, ATTR_LEAST);
+	memcpy(attr, r->bytes + r->header.attrs.offset + i * r->header.attr_size,
+	       DATA_FILE_ATTR_LEAST);
 }
 
 /* perf gives all tracepoints the same; what most of them have is not damaged. */
@@ -149,7 +147,7 @@ static bool read_attrs(struct recording *r, const char *path)
 {
 	const struct data_file_header *h = &r->header;
 
-	if (h->attr_size < ATTR_LEAST + sizeof(struct data_file_section) ||
+	if (h->attr_size < DATA_FILE_ATTR_LEAST + sizeof(struct data_file_section) ||
 	    h->attr_size > ATTR_MOST || h->attr_size % WORD ||
 	    !h->attrs.size || h->attrs.size % h->attr_size ||
 	    h->attrs.size / h->attr_size > ATTRS_MAX || !has(r, h->attrs.offset, h->attrs.size))
@@ -165,7 +163,7 @@ static bool features_are_there(const struct recording *r)
 	struct data_file_section section;
 	unsigned int bit;
 
-	for (bit = 0; bit < FEATURES; bit++) {
+	for (bit = 0; bit < DATA_FILE_FEATURES; bit++) {
 		if (!(r->header.features[bit / 64] >> bit % 64 & 1))
 			continue;
 		if (!has(r, at, sizeof(section)))
@@ -228,7 +226,7 @@ static __u64 end_of(const struct recording *r, __u64 at)
 	memcpy(&header, r->bytes + at, sizeof(header));
 	at += header.size;
 	/* A trace follows; its size is not in that of the record. */
-	if (header.type != TYPE_AUXTRACE || header.size < 2 * WORD)
+	if (header.type != DATA_FILE_AUXTRACE || header.size < 2 * WORD)
 		return at;
 	trace = word_at(r->bytes + at - header.size + WORD);
 	return trace <= r->until - at ? at + trace : at;
@@ -389,7 +387,7 @@ static void name_events(const struct recording *r)
 	}
 }
 
-static void save(struct recording *r, struct data_file *data)
+static void save(struct recording *r, struct data_records *data)
 {
 	__u64 at = r->from, next;
 	struct sample sample;
@@ -403,8 +401,8 @@ static void save(struct recording *r, struct data_file *data)
 			break;
 		event = event_of(r, at, &sample);
 		if (event && event->known) {
-			data_file_add(data, event->kind, &sample.place, sample.raw,
-				      sample.raw_size);
+			data_records_add(data, event->kind, &sample.place, sample.raw,
+					 sample.raw_size);
 			r->saved++;
 		}
 		at = end_of(r, at);
@@ -414,7 +412,7 @@ static void save(struct recording *r, struct data_file *data)
 static enum status salvage(struct recording *r, const char *path, const char *output)
 {
 	const __u64 needed = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME;
-	struct data_file data;
+	struct data_records data;
 
 	if (!read_head(r, path))
 		return FAILED;
@@ -425,12 +423,12 @@ static enum status salvage(struct recording *r, const char *path, const char *ou
 	}
 	look_at(r);
 	name_events(r);
-	if (!data_file_begin(&data, output)) {
+	if (!data_records_begin(&data, output)) {
 		complain("%s: %s", output, strerror(errno));
 		return FAILED;
 	}
 	save(r, &data);
-	if (!data_file_end(&data)) {
+	if (!data_records_end(&data)) {
 		complain("%s: cannot be written: is there no space left?", output);
 		return FAILED;
 	}

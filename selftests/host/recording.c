@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes recordings of exits that never were, as many as wanted, for tests of what reads
- * them. The file is data_file.c's, records are encoded by the module's encoder of batches
+ * them. The file is data_records.c's, records are encoded by the module's encoder of batches
  * and by decode_encode.h.
  *
  *	recording batches|singles EXITS VCPUS FILE
@@ -12,7 +12,7 @@
 #include "types.h"
 #include "decode_encode.h"
 #include "tap.h"
-#include "../../perf-plugins/data_file.h"
+#include "../../perf-plugins/data_records.h"
 
 #include "../../kvm-trace/batch_encode.c"
 
@@ -40,17 +40,17 @@ static struct vcpu {
 	u32 seq;
 } vcpus[VCPUS_MAX];
 
-static struct data_file data;
+static struct data_records data;
 static u64 now = 10 * SECOND;
 static bool batches;
 
 static void put_event(enum kvm_trace_kind kind, unsigned int vcpu, const void *event, size_t size)
 {
-	const struct data_file_place place = {
+	const struct data_records_place place = {
 		.time = now, .pid = PID, .tid = PID + 1 + vcpu, .cpu = vcpu,
 	};
 
-	data_file_add(&data, kind, &place, event, size);
+	data_records_add(&data, kind, &place, event, size);
 }
 
 static void put_record(enum kvm_trace_kind kind, unsigned int vcpu, const struct record *r)
@@ -170,10 +170,10 @@ int main(int argc, char **argv)
 	nr_vcpus = strtoull(argv[3], NULL, 10);
 	if (!nr_vcpus || nr_vcpus > VCPUS_MAX)
 		tap_die("%s vCPUs: 1 to %d", argv[3], VCPUS_MAX);
-	if (!data_file_begin(&data, argv[4]))
+	if (!data_records_begin(&data, argv[4]))
 		tap_die("%s cannot be opened", argv[4]);
 	write_recording(exits, nr_vcpus);
-	if (!data_file_end(&data))
+	if (!data_records_end(&data))
 		tap_die("%s cannot be written", argv[4]);
 	return 0;
 }

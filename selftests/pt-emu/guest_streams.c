@@ -303,7 +303,7 @@ static void write_base(const char *path, const char *code)
 /* As that perf writes it, with one event. */
 static void lengthen_base(const char *path)
 {
-	struct pt_data_header *header;
+	struct data_file_header *header;
 	struct perf_event_attr *attr;
 	static u8 bytes[1 << 16];
 	size_t size, end;
@@ -357,7 +357,7 @@ static void put_into_base(const char *dir, u64 ctl, const struct pt_guest *guest
 	pt_data_info(&data, &clock, 0);
 	pt_data_map(&data, &all, &maps[0]);
 	pt_data_map(&data, &own, &maps[1]);
-	if (!pt_data_trace(data.file, PERF_DATA_PID, 0, 0, guest->out.data, guest->out.size) ||
+	if (!pt_data_trace(data.out.file, PERF_DATA_PID, 0, 0, guest->out.data, guest->out.size) ||
 	    !pt_data_end(&data))
 		tap_die("%s", path);
 }
@@ -402,11 +402,12 @@ static void longer_attributes(void)
 	lengthen_base(base);
 	if (!pt_data_begin(&data, path, base) || !pt_data_end(&data))
 		tap_die("%s", path);
-	size = data.header.attr_size - sizeof(struct pt_data_section);
-	data.file = fopen(path, "r");
-	if (!data.file ||
-	    fseek(data.file, data.header.attrs.offset + data.header.attr_size, SEEK_SET) ||
-	    fread(&attr, sizeof(attr), 1, data.file) != 1 || fclose(data.file))
+	size = data.out.header.attr_size - sizeof(struct data_file_section);
+	data.out.file = fopen(path, "r");
+	if (!data.out.file ||
+	    fseek(data.out.file, data.out.header.attrs.offset + data.out.header.attr_size,
+		  SEEK_SET) ||
+	    fread(&attr, sizeof(attr), 1, data.out.file) != 1 || fclose(data.out.file))
 		tap_die("%s", path);
 	tap_expect(attr.type == PMU_TYPE && size == sizeof(attr) + MORE && attr.size == size,
 		   "event of type %u has %u bytes, and says %llu", attr.type, attr.size, size);

@@ -85,7 +85,7 @@ void perf_data_write(const char *dir, u64 ctl, const u8 *trace, size_t size,
 	for (i = 0; i < mappings; i++)
 		put_code(&data, dir, i, &mapping[i]);
 	pt_data_start(&data, &thread);
-	if (!pt_data_trace(data.file, PERF_DATA_PID, 0, 0, trace, size) || !pt_data_end(&data))
+	if (!pt_data_trace(data.out.file, PERF_DATA_PID, 0, 0, trace, size) || !pt_data_end(&data))
 		tap_die("%s", path);
 }
 
