@@ -5,6 +5,7 @@
  * (libtraceevent, a dlfilter, a test) is not this file's concern.
  */
 #define _GNU_SOURCE 1	/* strerrorname_np() */
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -240,13 +241,25 @@ struct bytes {
 	size_t left;
 };
 
+/* @size is 1, 2, 4 or 8. */
 static __u64 little_endian(const __u8 *at, unsigned int size)
 {
-	__u64 value = 0;
+	__le64 eight;
+	__le32 four;
+	__le16 two;
 
-	while (size--)
-		value = value << 8 | at[size];
-	return value;
+	switch (size) {
+	case sizeof(eight):
+		memcpy(&eight, at, sizeof(eight));
+		return le64toh(eight);
+	case sizeof(four):
+		memcpy(&four, at, sizeof(four));
+		return le32toh(four);
+	case sizeof(two):
+		memcpy(&two, at, sizeof(two));
+		return le16toh(two);
+	}
+	return *at;
 }
 
 /* The next word; false, and no further word, if it is not there whole. */
@@ -343,6 +356,9 @@ static const struct {
 	KVM_TRACE_WORDS_OF_TIME(WIDE_TIME)
 };
 
+#define OR_NARROW(narrow, wide) | (narrow)
+#define NARROW_TIMES	(0 KVM_TRACE_WORDS_OF_TIME(OR_NARROW))
+
 void kvm_trace_vmexit_word(struct kvm_trace_vmexit *v, unsigned int bit, __u64 value)
 {
 	void *field;
@@ -354,7 +370,7 @@ void kvm_trace_vmexit_word(struct kvm_trace_vmexit *v, unsigned int bit, __u64 v
 	}
 	v->have |= 1ull << bit;
 	/* A time in both sizes is what the wide word says. */
-	for (i = 0; i < ARRAY_SIZE(times); i++)
+	for (i = 0; 1ull << bit & NARROW_TIMES && i < ARRAY_SIZE(times); i++)
 		if (times[i].narrow == 1ull << bit && v->have & times[i].wide)
 			return;
 	field = (char *)v + fields[bit].offset;
@@ -368,7 +384,7 @@ void kvm_trace_vmexit_tail(struct kvm_trace_vmexit *v, const void *tail, size_t 
 {
 	struct bytes masks = { tail, len }, words = { tail, len };
 	unsigned int bit, first = 0;
-	__u64 mask, value;
+	__u64 mask, left, value;
 
 	if (!len)
 		return;
@@ -385,9 +401,8 @@ void kvm_trace_vmexit_tail(struct kvm_trace_vmexit *v, const void *tail, size_t 
 			return;
 		if (first < 64)
 			v->words |= mask << first;
-		for (bit = 0; bit < 31; bit++) {
-			if (!(mask & 1u << bit))
-				continue;
+		for (left = mask & ~KVM_TRACE_W_NEXT_MASK; left; left &= left - 1) {
+			bit = __builtin_ctzll(left);
 			if (!take(&words, KVM_TRACE_W_SIZE(bit), &value)) {
 				v->truncated = true;
 				return;
@@ -635,22 +650,31 @@ static __printf(2, 3) void put(struct text *t, const char *format, ...)
 		t->len += n;
 }
 
-/* What most of a line consists of, without a look at a format. */
-static void put_bytes(struct text *t, const char *bytes, size_t n)
+static void put_cut(struct text *t, const char *bytes, size_t n)
 {
 	size_t fits = 0;
 
 	if (t->len < t->size) {
 		fits = t->size - t->len - 1;
-		if (n < fits)
-			fits = n;
 		memcpy(t->buf + t->len, bytes, fits);
 		t->buf[t->len + fits] = '\0';
 	}
 	t->len += n;
 }
 
-static void put_text(struct text *t, const char *text)
+/* What most of a line consists of, without a look at a format. */
+static __always_inline void put_bytes(struct text *t, const char *bytes, size_t n)
+{
+	if (t->len + n >= t->size) {
+		put_cut(t, bytes, n);
+		return;
+	}
+	memcpy(t->buf + t->len, bytes, n);
+	t->len += n;
+	t->buf[t->len] = '\0';
+}
+
+static __always_inline void put_text(struct text *t, const char *text)
 {
 	put_bytes(t, text, strlen(text));
 }
@@ -664,6 +688,37 @@ static void put_number(struct text *t, __u64 n)
 		n /= 10;
 	} while (n);
 	put_bytes(t, first, digits + sizeof(digits) - first);
+}
+
+static __always_inline void put_word(struct text *t, const char *name, const char *word)
+{
+	put_text(t, name);
+	put_text(t, word);
+}
+
+static __always_inline void put_count(struct text *t, const char *name, __u64 n)
+{
+	put_text(t, name);
+	put_number(t, n);
+}
+
+static void put_hex_digits(struct text *t, __u64 n)
+{
+	char digits[2 + 16], *first = digits + sizeof(digits);
+
+	do {
+		*--first = "0123456789abcdef"[n & 15];
+		n >>= 4;
+	} while (n);
+	*--first = 'x';
+	*--first = '0';
+	put_bytes(t, first, digits + sizeof(digits) - first);
+}
+
+static __always_inline void put_hex(struct text *t, const char *name, __u64 n)
+{
+	put_text(t, name);
+	put_hex_digits(t, n);
 }
 
 static void put_time(struct text *t, __u64 ns)
@@ -741,7 +796,7 @@ static void put_isa(struct text *t, __u8 isa)
 		put_text(t, " SVM");
 		break;
 	default:
-		put(t, " isa %u", isa);
+		put_count(t, " isa ", isa);
 	}
 }
 
@@ -750,7 +805,7 @@ static void put_end(struct text *t, __u32 unknown, bool truncated)
 	if (unknown)
 		put(t, " (%u unknown word%s)", unknown, unknown == 1 ? "" : "s");
 	if (truncated)
-		put(t, " (truncated)");
+		put_text(t, " (truncated)");
 }
 
 static void put_reason(struct text *t, const struct kvm_trace_vmexit *v)
@@ -762,11 +817,11 @@ static void put_reason(struct text *t, const struct kvm_trace_vmexit *v)
 
 	put_isa(t, v->isa);
 	if (v->lacks & KVM_TRACE_LACKS_REASON) {
-		put(t, " ?");
+		put_text(t, " ?");
 		return;
 	}
 	if (v->reason == KVM_TRACE_REASON_NONE && !(v->words & KVM_TRACE_W_REASON_HI)) {
-		put(t, v->flags & KVM_TRACE_F_ENTRY_FAILED ? " ENTRY_FAILED" : " UNKNOWN");
+		put_text(t, v->flags & KVM_TRACE_F_ENTRY_FAILED ? " ENTRY_FAILED" : " UNKNOWN");
 		return;
 	}
 	if (v->isa == KVM_TRACE_ISA_VMX) {
@@ -781,7 +836,7 @@ static void put_reason(struct text *t, const struct kvm_trace_vmexit *v)
 		put_text(t, " ");
 		put_text(t, name);
 	} else {
-		put(t, " 0x%llx", code);
+		put_hex(t, " ", code);
 	}
 	if (modifiers)
 		put(t, "|0x%08llx", modifiers);
@@ -813,7 +868,7 @@ static void put_all_flags(struct text *t, const struct kvm_trace_vmexit *v)
 	for (i = 0; unknown && i < ARRAY_SIZE(flags_hi); i++)
 		unknown &= ~flags_hi[i].value;
 	if (unknown) {
-		put(t, "%s0x%x", before, unknown);
+		put_hex(t, before, unknown);
 		before = ",";
 	}
 	put_flags(t, flags_hi, ARRAY_SIZE(flags_hi), v->flags_hi, &before);
@@ -850,7 +905,7 @@ static void put_host(struct text *t, const struct kvm_trace_vmexit *v)
 	if (v->have & (KVM_TRACE_W_RUNNABLE_NS | KVM_TRACE_W_RUNNABLE_NS_64))
 		put_part(t, &before, "runnable", v->runnable_ns);
 	if (!before[1])
-		put(t, ")");
+		put_text(t, ")");
 }
 
 /* Whether the detail of the exit tells that its access is a write. */
@@ -876,19 +931,21 @@ static void put_cpuid(struct text *t, const struct kvm_trace_vmexit *v)
 	const __u64 results = KVM_TRACE_W_CPUID_AX_BX | KVM_TRACE_W_CPUID_CX_DX;
 
 	if (v->have & (KVM_TRACE_W_CPUID_LEAF | KVM_TRACE_W_CPUID_INDEX | results))
-		put(t, " cpuid");
+		put_text(t, " cpuid");
 	if (v->have & KVM_TRACE_W_CPUID_LEAF)
-		put(t, " leaf 0x%x", v->cpuid_leaf);
+		put_hex(t, " leaf ", v->cpuid_leaf);
 	if (v->have & KVM_TRACE_W_CPUID_INDEX)
-		put(t, " index 0x%x", v->cpuid_index);
+		put_hex(t, " index ", v->cpuid_index);
 	if (v->have & results)
-		put(t, " ->");
-	if (v->have & KVM_TRACE_W_CPUID_AX_BX)
-		put(t, " eax 0x%llx ebx 0x%llx", v->cpuid_ax_bx & 0xffffffff,
-		    v->cpuid_ax_bx >> 32);
-	if (v->have & KVM_TRACE_W_CPUID_CX_DX)
-		put(t, " ecx 0x%llx edx 0x%llx", v->cpuid_cx_dx & 0xffffffff,
-		    v->cpuid_cx_dx >> 32);
+		put_text(t, " ->");
+	if (v->have & KVM_TRACE_W_CPUID_AX_BX) {
+		put_hex(t, " eax ", v->cpuid_ax_bx & 0xffffffff);
+		put_hex(t, " ebx ", v->cpuid_ax_bx >> 32);
+	}
+	if (v->have & KVM_TRACE_W_CPUID_CX_DX) {
+		put_hex(t, " ecx ", v->cpuid_cx_dx & 0xffffffff);
+		put_hex(t, " edx ", v->cpuid_cx_dx >> 32);
+	}
 }
 
 static void put_msr(struct text *t, const struct kvm_trace_vmexit *v)
@@ -900,53 +957,55 @@ static void put_msr(struct text *t, const struct kvm_trace_vmexit *v)
 	name = kvm_trace_msr_name(v->msr);
 	switch (v->class) {
 	case KVM_TRACE_CLASS_msr_read:
-		put(t, " rdmsr");
+		put_text(t, " rdmsr");
 		break;
 	case KVM_TRACE_CLASS_msr_write:
-		put(t, " wrmsr");
+		put_text(t, " wrmsr");
 		break;
 	default:
-		put(t, " msr");
+		put_text(t, " msr");
 	}
 	if (v->have & KVM_TRACE_W_MSR)
-		put(t, " 0x%x", v->msr);
+		put_hex(t, " ", v->msr);
 	if (v->have & KVM_TRACE_W_MSR && name)
-		put(t, " %s", name);
+		put_word(t, " ", name);
 	if (v->have & KVM_TRACE_W_MSR_VALUE)
-		put(t, " value 0x%llx", v->msr_value);
+		put_hex(t, " value ", v->msr_value);
 	if (kvm_trace_vmexit_msr_faulted(v))
-		put(t, " faulted");
+		put_text(t, " faulted");
 }
 
 static void put_io(struct text *t, const struct kvm_trace_vmexit *v)
 {
-	if (v->have & KVM_TRACE_W_IO)
-		put(t, " %s%s%s 0x%x size %u", v->io & KVM_TRACE_IO_REP ? "rep " : "",
-		    v->io & KVM_TRACE_IO_IN ? "in" : "out",
-		    v->io & KVM_TRACE_IO_STRING ? "s" : "",
-		    v->io >> KVM_TRACE_IO_PORT_SHIFT, v->io & KVM_TRACE_IO_SIZE);
-	else if (v->have & (KVM_TRACE_W_IO_VALUE | KVM_TRACE_W_IO_COUNT))
-		put(t, " io");
+	if (v->have & KVM_TRACE_W_IO) {
+		put_text(t, v->io & KVM_TRACE_IO_REP ? " rep " : " ");
+		put_text(t, v->io & KVM_TRACE_IO_IN ? "in" : "out");
+		put_hex(t, v->io & KVM_TRACE_IO_STRING ? "s " : " ",
+			v->io >> KVM_TRACE_IO_PORT_SHIFT);
+		put_count(t, " size ", v->io & KVM_TRACE_IO_SIZE);
+	} else if (v->have & (KVM_TRACE_W_IO_VALUE | KVM_TRACE_W_IO_COUNT)) {
+		put_text(t, " io");
+	}
 	if (v->have & KVM_TRACE_W_IO_VALUE)
-		put(t, " value 0x%x", v->io_value);
+		put_hex(t, " value ", v->io_value);
 	if (v->have & KVM_TRACE_W_IO_COUNT)
-		put(t, " count %u", v->io_count);
+		put_count(t, " count ", v->io_count);
 }
 
 static void put_mmio(struct text *t, const struct kvm_trace_vmexit *v)
 {
 	if (!(v->have & (KVM_TRACE_W_MMIO | KVM_TRACE_W_MMIO_GPA | KVM_TRACE_W_MMIO_VALUE)))
 		return;
-	put(t, " mmio");
+	put_text(t, " mmio");
 	if (v->have & KVM_TRACE_W_MMIO)
-		put(t, " %s size %u", v->mmio & KVM_TRACE_MMIO_WRITE ? "write" : "read",
-		    v->mmio & KVM_TRACE_MMIO_SIZE);
+		put_count(t, v->mmio & KVM_TRACE_MMIO_WRITE ? " write size " : " read size ",
+			  v->mmio & KVM_TRACE_MMIO_SIZE);
 	if (v->have & KVM_TRACE_W_MMIO_VALUE)
-		put(t, " value 0x%llx", v->mmio_value);
+		put_hex(t, " value ", v->mmio_value);
 	if (v->have & KVM_TRACE_W_MMIO_GPA)
-		put(t, " gpa 0x%llx", v->mmio_gpa);
+		put_hex(t, " gpa ", v->mmio_gpa);
 	if (v->have & KVM_TRACE_W_MMIO && v->mmio >> KVM_TRACE_MMIO_COUNT_SHIFT != 1)
-		put(t, " count %u", v->mmio >> KVM_TRACE_MMIO_COUNT_SHIFT);
+		put_count(t, " count ", v->mmio >> KVM_TRACE_MMIO_COUNT_SHIFT);
 }
 
 static void put_cr(struct text *t, const struct kvm_trace_vmexit *v)
@@ -960,14 +1019,14 @@ static void put_cr(struct text *t, const struct kvm_trace_vmexit *v)
 	unsigned int kind = v->cr >> KVM_TRACE_CR_KIND_SHIFT & 3;
 
 	if (v->have & KVM_TRACE_W_CR) {
-		put(t, " %s", moves[kind]);
+		put_word(t, " ", moves[kind]);
 		if (kind == KVM_TRACE_CR_MOV_TO || kind == KVM_TRACE_CR_MOV_FROM)
-			put(t, "%u", v->cr & KVM_TRACE_CR_NUMBER);
+			put_number(t, v->cr & KVM_TRACE_CR_NUMBER);
 	} else if (v->have & KVM_TRACE_W_CR_VALUE) {
-		put(t, " cr");
+		put_text(t, " cr");
 	}
 	if (v->have & KVM_TRACE_W_CR_VALUE)
-		put(t, " value 0x%llx", v->cr_value);
+		put_hex(t, " value ", v->cr_value);
 }
 
 static void put_exception(struct text *t, __u64 exception)
@@ -976,11 +1035,11 @@ static void put_exception(struct text *t, __u64 exception)
 	const char *name = kvm_trace_exception_name(vector);
 
 	if (name)
-		put(t, " exception #%s", name);
+		put_word(t, " exception #", name);
 	else
-		put(t, " exception 0x%x", vector);
+		put_hex(t, " exception ", vector);
 	if (exception & KVM_TRACE_EXCEPTION_ERR)
-		put(t, " error 0x%llx", exception >> KVM_TRACE_EXCEPTION_CODE_SHIFT);
+		put_hex(t, " error ", exception >> KVM_TRACE_EXCEPTION_CODE_SHIFT);
 }
 
 static void put_times(struct text *t, unsigned int times)
@@ -995,15 +1054,15 @@ static void put_injected(struct text *t, const struct kvm_trace_vmexit *v)
 	unsigned int nmis = v->injected >> KVM_TRACE_INJECTED_NMIS_SHIFT & KVM_TRACE_INJECTED_NMIS;
 
 	if (v->have & (KVM_TRACE_W_INJECTED | KVM_TRACE_W_INJECTED_EXCEPTION))
-		put(t, " injected");
+		put_text(t, " injected");
 	if (v->injected & KVM_TRACE_INJECTED_VEC)
-		put(t, " vector 0x%x", v->injected & KVM_TRACE_INJECTED_VECTOR);
+		put_hex(t, " vector ", v->injected & KVM_TRACE_INJECTED_VECTOR);
 	else if (irqs)
-		put(t, " irq");
+		put_text(t, " irq");
 	if (irqs || v->injected & KVM_TRACE_INJECTED_VEC)
 		put_times(t, irqs);
 	if (nmis) {
-		put(t, " nmi");
+		put_text(t, " nmi");
 		put_times(t, nmis);
 	}
 	if (v->have & KVM_TRACE_W_INJECTED_EXCEPTION)
@@ -1020,14 +1079,14 @@ static void put_user_reason(struct text *t, const struct kvm_trace_vmexit *v)
 		return;
 	name = kvm_trace_user_exit_name(reason);
 	if (name)
-		put(t, " user_reason %s", name);
+		put_word(t, " user_reason ", name);
 	else
-		put(t, " user_reason %u", reason);
+		put_count(t, " user_reason ", reason);
 	if (!error)
 		return;
 	name = strerrorname_np(error);
 	if (name)
-		put(t, " errno %s", name);
+		put_word(t, " errno ", name);
 	else
 		put(t, " errno %d", error);
 }
@@ -1037,11 +1096,11 @@ static void put_abi(struct text *t, unsigned int abi)
 	const char *name = kvm_trace_abi_name(abi);
 
 	if (name)
-		put(t, " %s", name);
+		put_word(t, " ", name);
 	else if (abi)
-		put(t, " abi %u", abi);
+		put_count(t, " abi ", abi);
 	else
-		put(t, " ?");
+		put_text(t, " ?");
 }
 
 static void put_call(struct text *t, const struct kvm_trace_vmexit *v)
@@ -1052,13 +1111,13 @@ static void put_call(struct text *t, const struct kvm_trace_vmexit *v)
 
 	if (!(v->have & KVM_TRACE_W_HYPERCALL))
 		return;
-	put(t, " hypercall");
+	put_text(t, " hypercall");
 	put_abi(t, abi);
 	name = kvm_trace_call_name(abi, nr);
 	if (name)
-		put(t, " %s", name);
+		put_word(t, " ", name);
 	else
-		put(t, " 0x%x", nr);
+		put_hex(t, " ", nr);
 }
 
 /* What the exit was about, then what KVM did of it, then how it came to the entry. */
@@ -1071,7 +1130,7 @@ static void put_detail(struct text *t, const struct kvm_trace_vmexit *v)
 	if (v->have & KVM_TRACE_W_EXCEPTION)
 		put_exception(t, v->exception);
 	if (v->have & KVM_TRACE_W_HOST_VECTOR)
-		put(t, " host vector 0x%x", v->host_vector);
+		put_hex(t, " host vector ", v->host_vector);
 	put_io(t, v);
 	put_mmio(t, v);
 	put_user_reason(t, v);
@@ -1085,7 +1144,7 @@ size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *
 	put_who(&t, v->vm, pid, v->vcpu, v->lacks);
 	put_reason(&t, v);
 	if (v->have & KVM_TRACE_W_RIP)
-		put(&t, " rip 0x%llx", v->rip);
+		put_hex(&t, " rip ", v->rip);
 	if (!(v->lacks & KVM_TRACE_LACKS_HOST_NS))
 		put_host(&t, v);
 	if (v->have & (KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64)) {
@@ -1094,19 +1153,19 @@ size_t kvm_trace_vmexit_text(const struct kvm_trace_vmexit *v, __u32 pid, char *
 	}
 	put_all_flags(&t, v);
 	if (v->have & KVM_TRACE_W_GPA)
-		put(&t, " gpa 0x%llx", v->gpa);
+		put_hex(&t, " gpa ", v->gpa);
 	if (v->flags & KVM_TRACE_F_WRITE && !tells_write(v))
 		put_text(&t, " write");
 	if (v->have & KVM_TRACE_W_INFO1)
-		put(&t, " info1 0x%llx", v->info1);
+		put_hex(&t, " info1 ", v->info1);
 	if (v->have & KVM_TRACE_W_INFO2)
-		put(&t, " info2 0x%llx", v->info2);
+		put_hex(&t, " info2 ", v->info2);
 	if (v->have & KVM_TRACE_W_INTR_INFO)
-		put(&t, " intr_info 0x%x", v->intr_info);
+		put_hex(&t, " intr_info ", v->intr_info);
 	if (v->have & KVM_TRACE_W_ERROR_CODE)
-		put(&t, " error_code 0x%x", v->error_code);
+		put_hex(&t, " error_code ", v->error_code);
 	if (v->have & KVM_TRACE_W_ENTRY_NS) {
-		put(&t, " entry ");
+		put_text(&t, " entry ");
 		put_clock(&t, v->entry_ns);
 	}
 	if (v->have & KVM_TRACE_W_UNTRACED)
@@ -1177,11 +1236,11 @@ static void put_sub(struct text *t, const struct known_call *k, __u64 value)
 
 	for (; left; left--, s++) {
 		if (s->number == k->call->number && (__u32)s->sub == (__u32)value) {
-			put(t, "%s", s->name);
+			put_text(t, s->name);
 			return;
 		}
 	}
-	put(t, "0x%llx", value);
+	put_hex_digits(t, value);
 }
 
 /* Names joined by |, and in hex the bits that have none. */
@@ -1194,14 +1253,14 @@ static void put_bits(struct text *t, const struct known_call *k, unsigned int i,
 	for (; left; left--, f++) {
 		if (f->number != k->call->number || f->arg != i || (value & f->mask) != f->mask)
 			continue;
-		put(t, "%s%s", before, f->name);
+		put_word(t, before, f->name);
 		before = "|";
 		value &= ~f->mask;
 	}
 	if (value)
-		put(t, "%s0x%llx", before, value);
+		put_hex(t, before, value);
 	else if (!*before)
-		put(t, "0");
+		put_text(t, "0");
 }
 
 static void put_arg(struct text *t, const struct known_call *k, unsigned int i, __u64 value)
@@ -1216,7 +1275,7 @@ static void put_arg(struct text *t, const struct known_call *k, unsigned int i, 
 	case KVM_TRACE_ARG_COUNT:
 	case KVM_TRACE_ARG_ID:
 	case KVM_TRACE_ARG_NS:
-		put(t, "%llu", value);
+		put_number(t, value);
 		break;
 	case KVM_TRACE_ARG_SUB:
 		put_sub(t, k, value);
@@ -1225,7 +1284,7 @@ static void put_arg(struct text *t, const struct known_call *k, unsigned int i, 
 		put_bits(t, k, i, value);
 		break;
 	default:
-		put(t, "0x%llx", value);
+		put_hex_digits(t, value);
 	}
 }
 
@@ -1236,15 +1295,15 @@ static void put_known_call(struct text *t, const struct known_call *k, __u64 nr,
 	unsigned int i;
 
 	if (k->call)
-		put(t, " %s", k->call->name);
+		put_word(t, " ", k->call->name);
 	else if (lacks & KVM_TRACE_LACKS_NR)
-		put(t, " ?");
+		put_text(t, " ?");
 	else
-		put(t, " 0x%llx", nr);
+		put_hex(t, " ", nr);
 	if (k->sub) {
-		put(t, "(");
+		put_text(t, "(");
 		put_sub(t, k, *k->sub);
-		put(t, ")");
+		put_text(t, ")");
 	}
 	for (i = 0; i < KVM_TRACE_HC_ARGS; i++)
 		if (KVM_TRACE_HC_ARG(have, i) && !(k->sub && i == k->sub_arg))
@@ -1258,12 +1317,12 @@ static void put_hyperv_result(struct text *t, const struct kvm_trace_hypercall *
 	unsigned int reps = result >> 32 & KVM_TRACE_HV_REPS_COUNT;
 
 	if (result & 0xfffff000ffff0000ull) {
-		put(t, " = 0x%llx", result);
+		put_hex(t, " = ", result);
 		return;
 	}
-	put(t, " = %llu", result & 0xffff);
+	put_count(t, " = ", result & 0xffff);
 	if (reps || h->have & KVM_TRACE_HC_W_HV_REPS)
-		put(t, " done %u", reps);
+		put_count(t, " done ", reps);
 }
 
 static void put_result(struct text *t, const struct kvm_trace_hypercall *h)
@@ -1273,7 +1332,7 @@ static void put_result(struct text *t, const struct kvm_trace_hypercall *h)
 	if (h->abi == KVM_TRACE_ABI_HYPERV)
 		put_hyperv_result(t, h);
 	else if (h->have & KVM_TRACE_HC_W_RESULT_64)
-		put(t, " = 0x%llx", (__u64)h->result);
+		put_hex(t, " = ", (__u64)h->result);
 	else
 		put(t, " = %lld", h->result);
 }
@@ -1281,19 +1340,19 @@ static void put_result(struct text *t, const struct kvm_trace_hypercall *h)
 static void put_caller(struct text *t, const struct kvm_trace_hypercall *h)
 {
 	if (!(h->lacks & KVM_TRACE_LACKS_CALLER)) {
-		put(t, " cpl%u", h->caller & KVM_TRACE_CALLER_CPL);
-		put(t, h->caller & KVM_TRACE_CALLER_LONG_MODE ? " 64" : " 32");
+		put_count(t, " cpl", h->caller & KVM_TRACE_CALLER_CPL);
+		put_text(t, h->caller & KVM_TRACE_CALLER_LONG_MODE ? " 64" : " 32");
 	}
 	if (h->caller & KVM_TRACE_CALLER_FAST)
-		put(t, " fast");
+		put_text(t, " fast");
 	if (h->caller & KVM_TRACE_CALLER_XMM)
-		put(t, " xmm");
+		put_text(t, " xmm");
 	if (h->caller & KVM_TRACE_CALLER_NESTED)
-		put(t, " nested");
+		put_text(t, " nested");
 	if (h->have & KVM_TRACE_HC_W_RIP)
-		put(t, " rip 0x%llx", h->rip);
+		put_hex(t, " rip ", h->rip);
 	if (h->have & KVM_TRACE_HC_W_RETURN)
-		put(t, " return 0x%llx", h->ret);
+		put_hex(t, " return ", h->ret);
 }
 
 /* The rest of Hyper-V's input value; reserved bits in hex. */
@@ -1305,22 +1364,22 @@ static void put_hyperv_input(struct text *t, const struct kvm_trace_hypercall *h
 	__u32 var = h->hv_control >> KVM_TRACE_HV_VAR_SHIFT & KVM_TRACE_HV_VAR;
 
 	if (h->have & KVM_TRACE_HC_W_HV_REPS) {
-		put(t, " reps %u", h->hv_reps & KVM_TRACE_HV_REPS_COUNT);
+		put_count(t, " reps ", h->hv_reps & KVM_TRACE_HV_REPS_COUNT);
 		if (start)
-			put(t, " from %u", start);
+			put_count(t, " from ", start);
 		if (rest)
-			put(t, "|0x%x", rest);
+			put_hex(t, "|", rest);
 	}
 	if (var)
-		put(t, " var %u", var);
+		put_count(t, " var ", var);
 	if (h->hv_control & KVM_TRACE_HV_NESTED)
-		put(t, " is_nested");
+		put_text(t, " is_nested");
 	rest = h->hv_control & ~(KVM_TRACE_HV_NESTED | KVM_TRACE_HV_VAR << KVM_TRACE_HV_VAR_SHIFT);
 	/* The caller says it too. */
 	if (h->caller & KVM_TRACE_CALLER_FAST)
 		rest &= ~KVM_TRACE_HV_FAST;
 	if (rest)
-		put(t, " control 0x%x", rest);
+		put_hex(t, " control ", rest);
 }
 
 /* How many hypercall_sub records were made, and why not more. */
@@ -1330,22 +1389,22 @@ static void put_sub_word(struct text *t, __u32 sub)
 	const char *before = " ";
 	size_t i;
 
-	put(t, " sub %u", sub & KVM_TRACE_SUB_COUNT);
+	put_count(t, " sub ", sub & KVM_TRACE_SUB_COUNT);
 	for (i = 0; i < ARRAY_SIZE(sub_flags); i++) {
 		if (!(rest & sub_flags[i].value))
 			continue;
-		put(t, "%s%s", before, sub_flags[i].name);
+		put_word(t, before, sub_flags[i].name);
 		before = "|";
 		rest &= ~sub_flags[i].value;
 	}
 	if (rest)
-		put(t, "%s0x%x", before, rest);
+		put_hex(t, before, rest);
 }
 
 static void put_call_end(struct text *t, bool reserved, __u32 unknown, bool truncated)
 {
 	if (reserved)
-		put(t, " (argument of unknown size)");
+		put_text(t, " (argument of unknown size)");
 	put_end(t, unknown, truncated);
 }
 
@@ -1365,12 +1424,12 @@ size_t kvm_trace_hypercall_text(const struct kvm_trace_hypercall *h, __u32 pid,
 	if (has_number(h->present, h->have, h->lacks))
 		k = know_call(h->abi, h->nr, caller, h->arg, h->have);
 	put_who(&t, h->vm, pid, h->vcpu, h->lacks);
-	put(&t, " hypercall");
+	put_text(&t, " hypercall");
 	put_abi(&t, h->abi);
 	put_known_call(&t, &k, h->nr, h->lacks, h->arg, h->have);
 	put_result(&t, h);
 	if (h->have & (KVM_TRACE_HC_W_NS | KVM_TRACE_HC_W_NS_64)) {
-		put(&t, " ");
+		put_text(&t, " ");
 		put_time(&t, h->ns);
 	}
 	put_caller(&t, h);
@@ -1408,17 +1467,17 @@ size_t kvm_trace_hypercall_sub_text(const struct kvm_trace_hypercall_sub *s, __u
 	else if (s->kind == KVM_TRACE_SUB_KIND_VP_BANK)
 		k.regs = vp_bank;
 	put_who(&t, s->vm, pid, s->vcpu, s->lacks);
-	put(&t, " hypercall_sub");
+	put_text(&t, " hypercall_sub");
 	if (s->lacks & KVM_TRACE_LACKS_INDEX)
-		put(&t, " ?");
+		put_text(&t, " ?");
 	else
-		put(&t, " %u", s->index);
+		put_count(&t, " ", s->index);
 	put_abi(&t, s->abi);
 	put_known_call(&t, &k, s->nr, s->lacks, s->arg, s->have);
 	if (s->kind && !call && !k.regs)
-		put(&t, " kind %u", s->kind);
+		put_count(&t, " kind ", s->kind);
 	if (call)
-		put(&t, s->kind == KVM_TRACE_SUB_KIND_CALL ? " 64" : " 32");
+		put_text(&t, s->kind == KVM_TRACE_SUB_KIND_CALL ? " 64" : " 32");
 	put_call_end(&t, s->reserved, s->unknown, s->truncated);
 	return t.len;
 }
@@ -1430,13 +1489,13 @@ static void put_ratio(struct text *t, __u64 ratio, unsigned int isa)
 	unsigned int digit;
 
 	if (isa != KVM_TRACE_ISA_VMX && isa != KVM_TRACE_ISA_SVM) {
-		put(t, " tsc_ratio 0x%llx", ratio);
+		put_hex(t, " tsc_ratio ", ratio);
 		return;
 	}
 	put(t, " tsc_ratio %llu.", ratio >> shift);
 	for (digit = 0; digit < 9; digit++) {
 		fraction *= 10;
-		put(t, "%llu", fraction >> shift);
+		put_number(t, fraction >> shift);
 		fraction &= (1ull << shift) - 1;
 	}
 }
@@ -1448,14 +1507,14 @@ size_t kvm_trace_vcpu_text(const struct kvm_trace_vcpu *c, char *buf, size_t siz
 	put_who(&t, c->vm, c->vmm_pid, c->vcpu, c->lacks);
 	put_isa(&t, c->isa);
 	if (c->vmm_tid)
-		put(&t, " tid %u", c->vmm_tid);
+		put_count(&t, " tid ", c->vmm_tid);
 	if (c->vmm.len) {
 		put(&t, " vmm \"");
 		put_string(&t, c->vmm);
 		put(&t, "\"");
 	}
 	if (c->name.len) {
-		put(&t, " debugfs ");
+		put_text(&t, " debugfs ");
 		put_string(&t, c->name);
 	}
 	if (!(c->lacks & KVM_TRACE_LACKS_TSC_OFFSET))
@@ -1463,9 +1522,9 @@ size_t kvm_trace_vcpu_text(const struct kvm_trace_vcpu *c, char *buf, size_t siz
 	if (!(c->lacks & KVM_TRACE_LACKS_TSC_RATIO))
 		put_ratio(&t, c->tsc_ratio, c->isa);
 	if (!(c->lacks & KVM_TRACE_LACKS_SEQ))
-		put(&t, " next_seq %u", c->seq);
+		put_count(&t, " next_seq ", c->seq);
 	if (!(c->lacks & KVM_TRACE_LACKS_GENERATION))
-		put(&t, " generation %u", c->generation);
+		put_count(&t, " generation ", c->generation);
 	if (c->abi_version && c->abi_version != KVM_TRACE_ABI_VERSION)
 		put(&t, " (ABI version %u, decoder of %u: use the one of the module that recorded)",
 		    c->abi_version, KVM_TRACE_ABI_VERSION);
@@ -1479,17 +1538,17 @@ size_t kvm_trace_lost_text(const struct kvm_trace_lost *l, __u32 pid, char *buf,
 
 	put_who(&t, l->vm, pid, l->vcpu, l->lacks);
 	if (l->lacks & KVM_TRACE_LACKS_COUNT)
-		put(&t, " lost ?");
+		put_text(&t, " lost ?");
 	else
-		put(&t, " lost %llu", l->count);
+		put_count(&t, " lost ", l->count);
 	if (!(l->lacks & KVM_TRACE_LACKS_SINCE)) {
-		put(&t, " since ");
+		put_text(&t, " since ");
 		put_clock(&t, l->since);
 	}
 	if (why)
-		put(&t, " %s", why);
+		put_word(&t, " ", why);
 	else if (l->why)
-		put(&t, " why %u", l->why);
+		put_count(&t, " why ", l->why);
 	return t.len;
 }
 

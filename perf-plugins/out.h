@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <linux/types.h>
 
 /* What fits at once, at least. */
@@ -28,26 +29,47 @@ struct kvm_trace_out {
 };
 
 /**
+ * kvm_trace_out_write() - hand on what is not written yet
+ * @out: the output
+ */
+void kvm_trace_out_write(struct kvm_trace_out *out);
+
+/**
  * kvm_trace_out_room() - where to put text of up to KVM_TRACE_OUT_ROOM bytes
  * @out: the output; what was put there counts when added to @out->len
  *
  * Return: the place
  */
-char *kvm_trace_out_room(struct kvm_trace_out *out);
+static __always_inline char *kvm_trace_out_room(struct kvm_trace_out *out)
+{
+	if (out->len > sizeof(out->bytes) - KVM_TRACE_OUT_ROOM)
+		kvm_trace_out_write(out);
+	return out->bytes + out->len;
+}
 
 /**
  * kvm_trace_out_char() - write a character
  * @out: the output
  * @c: the character
  */
-void kvm_trace_out_char(struct kvm_trace_out *out, char c);
+static __always_inline void kvm_trace_out_char(struct kvm_trace_out *out, char c)
+{
+	*kvm_trace_out_room(out) = c;
+	out->len++;
+}
 
 /**
  * kvm_trace_out_string() - write a string
  * @out: the output
- * @text: the string, of up to KVM_TRACE_OUT_ROOM bytes
+ * @text: the string, of up to KVM_TRACE_OUT_ROOM bytes; a literal costs no more than its copy
  */
-void kvm_trace_out_string(struct kvm_trace_out *out, const char *text);
+static __always_inline void kvm_trace_out_string(struct kvm_trace_out *out, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(kvm_trace_out_room(out), text, len);
+	out->len += len;
+}
 
 /**
  * kvm_trace_out_number() - write a number in decimal
@@ -80,7 +102,7 @@ void kvm_trace_out_hex(struct kvm_trace_out *out, __u64 number);
 void kvm_trace_out_json(struct kvm_trace_out *out, const char *text, size_t len);
 
 /**
- * kvm_trace_out_flush() - write what is not written yet
+ * kvm_trace_out_flush() - write what is not written yet, and let the file do so
  * @out: the output
  */
 void kvm_trace_out_flush(struct kvm_trace_out *out);

@@ -122,32 +122,44 @@ static struct track *track_of(struct kvm_trace_timeline *t, __u32 vm, __u32 vcpu
 
 /* Events */
 
-static void put(struct kvm_trace_timeline *t, const char *text)
+static __always_inline void put(struct kvm_trace_timeline *t, const char *text)
 {
 	kvm_trace_out_string(t->out, text);
 }
 
-static void put_number(struct kvm_trace_timeline *t, const char *name, __u64 number)
+static __always_inline void put_number(struct kvm_trace_timeline *t, const char *name,
+				       __u64 number)
 {
 	put(t, name);
 	kvm_trace_out_number(t->out, number, 1);
 }
 
 /* In us, as the format wants it, with decimals down to the ns. */
-static void put_time(struct kvm_trace_timeline *t, const char *name, __u64 ns)
+static __always_inline void put_time(struct kvm_trace_timeline *t, const char *name, __u64 ns)
 {
 	put(t, name);
 	kvm_trace_out_fixed(t->out, ns);
 }
 
-static void put_text(struct kvm_trace_timeline *t, const char *name, const char *text)
+static __always_inline void put_text(struct kvm_trace_timeline *t, const char *name,
+				     const char *text)
 {
 	put(t, name);
 	kvm_trace_out_json(t->out, text, strlen(text));
 }
 
+/* One of our tables', which need no escapes. */
+static __always_inline void put_word(struct kvm_trace_timeline *t, const char *name,
+				     const char *word)
+{
+	put(t, name);
+	put(t, "\"");
+	put(t, word);
+	put(t, "\"");
+}
+
 /* @head has its type, and what is fixed. */
-static void begin_event(struct kvm_trace_timeline *t, const char *head, __u32 vm)
+static __always_inline void begin_event(struct kvm_trace_timeline *t, const char *head, __u32 vm)
 {
 	put(t, t->any ? ",\n{" : "\n{");
 	t->any = true;
@@ -156,7 +168,7 @@ static void begin_event(struct kvm_trace_timeline *t, const char *head, __u32 vm
 }
 
 /* Viewers take 0 for a thread that idles. */
-static void put_vcpu(struct kvm_trace_timeline *t, __u16 vcpu)
+static __always_inline void put_vcpu(struct kvm_trace_timeline *t, __u16 vcpu)
 {
 	put_number(t, ",\"tid\":", vcpu + 1);
 }
@@ -284,10 +296,10 @@ static void put_call(struct kvm_trace_timeline *t, const struct kvm_trace_hyperc
 	char text[KVM_TRACE_TEXT_SIZE], arg[] = ",\"a0\":\"";
 	unsigned int i;
 
-	put_text(t, "\"abi\":", abi ? abi : "?");
+	put_word(t, "\"abi\":", abi ? abi : "?");
 	put_number(t, ",\"number\":", h->nr);
 	if (name)
-		put_text(t, ",\"call\":", name);
+		put_word(t, ",\"call\":", name);
 	for (i = 0; i < KVM_TRACE_HC_ARGS; i++, arg[3]++) {
 		if (!KVM_TRACE_HC_ARG(h->have, i))
 			continue;
@@ -402,7 +414,7 @@ static void put_reason(struct kvm_trace_timeline *t, const struct kvm_trace_vmex
 
 	name = kvm_trace_reason_name(v->isa, v->isa == KVM_TRACE_ISA_VMX ? code & 0xffff : code);
 	if (name) {
-		put_text(t, "\"reason\":", name);
+		put_word(t, "\"reason\":", name);
 	} else {
 		put(t, "\"reason\":\"");
 		kvm_trace_out_hex(t->out, code);
@@ -418,7 +430,7 @@ static void put_host(struct kvm_trace_timeline *t, const struct kvm_trace_vmexit
 	char text[KVM_TRACE_TEXT_SIZE];
 
 	begin_event(t, "\"ph\":\"X\",\"cat\":\"host\"", v->vm);
-	put_text(t, ",\"name\":", name ? name : "unknown");
+	put_word(t, ",\"name\":", name ? name : "unknown");
 	put_vcpu(t, v->vcpu);
 	put_time(t, ",\"ts\":", from);
 	put_time(t, ",\"dur\":", to - from);
