@@ -346,6 +346,10 @@ END {
 		ratio(reading["perf script, kvm_exit + kvm_entry"], reading["dlfilter, batches to text"]), 5, ">=")
 	promise("perf kvm stat report, times the instructions of a report of batches",
 		ratio(reading["perf kvm stat report"], reading["dlfilter, report of batches"]), 20, ">=")
+	promise("perf script on pairs, times the instructions of a timeline of batches",
+		ratio(reading["perf script, kvm_exit + kvm_entry"], reading["dlfilter, timeline of batches"]), 3, ">=")
+	promise("perf script on pairs, times the instructions of a timeline of single events",
+		ratio(reading["perf script, kvm_exit + kvm_entry"], reading["dlfilter, timeline of single events"]), 3, ">=")
 	printf "\n%d reached, %d not reached, %d not measured\n", passed, failed, missing
 	exit failed > 0
 }

@@ -27,8 +27,8 @@ reader() {
 	printf 'decode\t%s\t%s\t%s\n' "$1" 100 $((7000 + 100 * $2)) "$1" 1100 $((7000 + 1100 * $2)) >>"$raw"
 }
 
-# measured BATCH-ADDED BATCH-BYTES TEXT-INSTRUCTIONS IDLE-ADDED: what keeps all
-# promises of the loop mix, but for these.
+# measured BATCH-ADDED BATCH-BYTES TEXT-INSTRUCTIONS IDLE-ADDED [TIMELINE-OF-BATCHES
+# TIMELINE-OF-SINGLE-EVENTS]: what keeps all promises of the loop mix, but for these.
 measured() {
 	: >"$raw"
 	session idle 'nothing, again' mix none 100 107000 1100 1107000 0
@@ -45,6 +45,8 @@ measured() {
 	reader 'dlfilter, batches to text' "$3"
 	reader 'perf kvm stat report' 200
 	reader 'dlfilter, report of batches' 10
+	reader 'dlfilter, timeline of batches' "${5-150}"
+	reader 'dlfilter, timeline of single events' "${6-160}"
 }
 
 judge() {
@@ -62,7 +64,7 @@ ok a_figure_at_its_limit_passes has out 'pass      batch, lean, added instructio
 ok a_ratio_at_its_limit_passes has out \
 	"pass      single events, lean, perf, share of the pair's instructions, mix: 0.5 (<= 0.5)"
 ok what_was_not_measured_is_left_out has out 'left out  batch, lean, added instructions, cpuid: not measured'
-ok promises_are_counted has out '9 reached, 0 not reached, 21 not measured'
+ok promises_are_counted has out '11 reached, 0 not reached, 21 not measured'
 ok instructions_are_a_slope_less_that_of_nothing has results \
 	'batch	perf, kvm_trace_batch, lean	mix	1	added_instructions	300.000'
 ok bytes_are_a_slope has results 'batch	perf, kvm_trace_batch, lean	mix	1	bytes_per_exit	12.000'
@@ -81,6 +83,14 @@ ok one_more_byte_fails has out 'FAIL      batch, lean, bytes an exit, mix: 13 (<
 measured 300 12 101 3
 judge
 ok a_slow_reader_fails has out 'FAIL      .* batches to text: 4.95 (>= 5)'
+
+measured 300 12 100 3 167 160
+judge
+ok a_slow_timeline_of_batches_fails has out 'FAIL      perf script .* timeline of batches: 2.99[0-9]* (>= 3)'
+
+measured 300 12 100 3 150 167
+judge
+ok a_slow_timeline_of_single_events_fails has out 'FAIL      perf script .* timeline of single events: 2.99[0-9]* (>= 3)'
 
 measured 300 12 100 4
 judge
