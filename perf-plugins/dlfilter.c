@@ -14,6 +14,7 @@
 #include <perf/perf_dlfilter.h>
 #include "array_size.h"
 #include "flow.h"
+#include "functions.h"
 #include "names.h"
 #include "options.h"
 #include "order.h"
@@ -21,6 +22,7 @@
 #include "progress.h"
 #include "report.h"
 #include "report_text.h"
+#include "symbols.h"
 #include "timeline.h"
 #include "vmms.h"
 
@@ -28,6 +30,7 @@
 #define EXPORT		__attribute__((visibility("default")))
 #define NAME		"kvm-trace: "
 #define SECOND		1000000000ull
+#define GUEST_NS	(KVM_TRACE_W_GUEST_NS | KVM_TRACE_W_GUEST_NS_64)
 
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
@@ -35,6 +38,7 @@ EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
  * @report: NULL if none is wanted
  * @timeline: NULL if none is wanted
  * @flow: NULL if none is wanted
+ * @functions: NULL if none are wanted
  * @unwanted: times of VMs that are not wanted
  * @next: when the next report is due, 0 if none is
  * @failed: a message has said why, and nothing more is done
@@ -51,6 +55,8 @@ struct filter {
 	struct kvm_trace_report *report;
 	struct kvm_trace_timeline *timeline;
 	struct kvm_trace_flow *flow;
+	struct kvm_trace_functions *functions;
+	struct kvm_trace_symbols symbols;
 	__u32 tid;
 	struct kvm_trace_times unwanted;
 	struct kvm_trace_out out;
@@ -165,6 +171,30 @@ static void add_to_flow(struct filter *f, const struct kvm_trace_item *item, __u
 		complain_of_memory(f);
 }
 
+/* What is executed has a place only behind what tells whose it is. */
+static void add_to_functions(struct filter *f, const struct kvm_trace_item *item)
+{
+	const struct kvm_trace_vmexit *v = item->vmexit;
+	bool good = true;
+
+	switch (item->kind) {
+	case KVM_TRACE_KIND_VMEXIT:
+		good = kvm_trace_functions_vcpu(f->functions, f->tid, v->vm, v->vcpu);
+		if (good)
+			kvm_trace_functions_exit(f->functions, f->tid, item->ns - v->host_ns,
+						 item->ns);
+		break;
+	case KVM_TRACE_KIND_VCPU:
+		good = kvm_trace_functions_vcpu(f->functions, f->tid, item->vcpu->vm,
+						item->vcpu->vcpu);
+		break;
+	default:
+		break;
+	}
+	if (!good)
+		complain_of_memory(f);
+}
+
 static __u32 vm_of(const struct kvm_trace_item *item)
 {
 	switch (item->kind) {
@@ -209,6 +239,8 @@ static void take(void *data, const struct kvm_trace_item *item)
 		kvm_trace_timeline_add(f->timeline, item, kvm_trace_vmms_pid(&f->vmms, vm));
 	else
 		print_line(f, item);
+	if (f->functions)
+		add_to_functions(f, item);
 }
 
 static struct kvm_trace_times *place(void *data, const struct kvm_trace_vmexit *v)
@@ -247,6 +279,10 @@ static void parse(struct filter *f, int argc, char **argv)
 		snprintf(what, sizeof(what), "--dlarg names=%.80s", f->options.names);
 		remedy = kvm_trace_names_read(&f->names, f->options.names);
 	}
+	if (!remedy && f->options.kallsyms) {
+		snprintf(what, sizeof(what), "--dlarg kallsyms=%.80s", f->options.kallsyms);
+		remedy = kvm_trace_symbols_read(&f->symbols, f->options.kallsyms);
+	}
 	if (remedy)
 		complain(f, what, remedy);
 }
@@ -255,8 +291,6 @@ static void parse(struct filter *f, int argc, char **argv)
 static void prepare(struct filter *f)
 {
 	bool sums = !(f->options.by & ~KVM_TRACE_KEYS_OF_SUMS);
-	const char *remedy;
-	char what[128];
 
 	f->out.file = stdout;
 	/* It does not matter if there is none. */
@@ -266,18 +300,16 @@ static void prepare(struct filter *f)
 		f->report = kvm_trace_report_new(f->options.by);
 	if (f->options.what == KVM_TRACE_TIMELINE)
 		f->timeline = kvm_trace_timeline_new(&f->out, &f->names);
-	if (f->options.what == KVM_TRACE_FLOW) {
+	if (f->options.what == KVM_TRACE_FLOW)
 		f->flow = kvm_trace_flow_new(&f->out, f->options.flow,
-					     f->options.vms.n || f->options.pids.n,
-					     f->options.kallsyms, &remedy);
-		snprintf(what, sizeof(what), "--dlarg kallsyms=%.80s",
-			 f->options.kallsyms ? f->options.kallsyms : "");
-		if (!f->flow)
-			complain(f, what, remedy);
-	}
+					     f->options.vms.n || f->options.pids.n, &f->symbols);
+	if (f->timeline && f->options.itrace)
+		f->functions = kvm_trace_functions_new(f->timeline, &f->symbols);
 	f->order = kvm_trace_order_new(take, f->report && sums ? place : NULL, f);
 	if (!f->order || (f->options.what == KVM_TRACE_REPORT && !f->report) ||
-	    (f->options.what == KVM_TRACE_TIMELINE && !f->timeline))
+	    (f->options.what == KVM_TRACE_TIMELINE && !f->timeline) ||
+	    (f->options.what == KVM_TRACE_FLOW && !f->flow) ||
+	    (f->options.itrace && !f->functions))
 		complain(f, "no memory", "end other programs");
 }
 
@@ -288,6 +320,8 @@ static void discard(struct filter *f)
 	kvm_trace_report_free(f->report);
 	kvm_trace_timeline_free(f->timeline);
 	kvm_trace_flow_free(f->flow);
+	kvm_trace_functions_free(f->functions);
+	kvm_trace_symbols_free(&f->symbols);
 	kvm_trace_vmms_free(&f->vmms);
 	kvm_trace_names_free(&f->names);
 	free(f);
@@ -390,6 +424,10 @@ static void take_now(struct filter *f, enum kvm_trace_kind kind,
 	case KVM_TRACE_KIND_VMEXIT:
 		good = kvm_trace_vmexit_record(&vmexit, sample->raw_data, sample->raw_size);
 		item.vmexit = &vmexit;
+		item.guest_ns = vmexit.guest_ns;
+		item.guest_known = vmexit.have & GUEST_NS;
+		if (vmexit.have & KVM_TRACE_W_ENTRY_NS)
+			item.ns = vmexit.entry_ns;
 		break;
 	case KVM_TRACE_KIND_HYPERCALL:
 		good = kvm_trace_hypercall_record(&hypercall, sample->raw_data, sample->raw_size);
@@ -419,11 +457,11 @@ static void take_now(struct filter *f, enum kvm_trace_kind kind,
 		take(f, &item);
 }
 
-static struct kvm_trace_flow_place place_of(__u64 ip, const struct perf_dlfilter_al *al)
+static struct kvm_trace_place place_of(__u64 ip, const struct perf_dlfilter_al *al)
 {
 	if (!al || !al->sym)
-		return (struct kvm_trace_flow_place){ ip, NULL, 0 };
-	return (struct kvm_trace_flow_place){ ip, al->sym, al->symoff };
+		return (struct kvm_trace_place){ ip, NULL, 0 };
+	return (struct kvm_trace_place){ ip, al->sym, al->symoff };
 }
 
 /* A sample that perf has made of Intel PT. Returns false if it is none. */
@@ -433,7 +471,7 @@ static bool take_step(struct filter *f, const struct perf_dlfilter_sample *sampl
 		.tid = sample->tid, .flags = sample->flags, .ns = sample->time,
 	};
 
-	if (!f->flow || !sample->event)
+	if ((!f->flow && !f->functions) || !sample->event)
 		return false;
 	step.branch = !strncmp(sample->event, "branches", strlen("branches"));
 	if (!step.branch && strncmp(sample->event, "instructions", strlen("instructions")))
@@ -445,7 +483,8 @@ static bool take_step(struct filter *f, const struct perf_dlfilter_sample *sampl
 		step.to.ip = sample->addr;
 	else
 		step.bytes = perf_dlfilter_fns.insn(ctx, &step.size);
-	if (!kvm_trace_flow_step(f->flow, &step))
+	if (!(f->flow ? kvm_trace_flow_step(f->flow, &step) :
+			kvm_trace_functions_step(f->functions, &step)))
 		complain_of_memory(f);
 	return true;
 }
@@ -476,7 +515,7 @@ EXPORT int filter_event(void *data, const struct perf_dlfilter_sample *sample, v
 		complain(f, "samples without raw data", "record with perf record -R");
 		return -EINVAL;
 	}
-	if (f->flow) {
+	if (f->flow || f->functions) {
 		take_now(f, kind, sample);
 		return f->failed ? -EINVAL : 1;
 	}
@@ -561,10 +600,16 @@ static void finish(struct filter *f)
 {
 	const struct kvm_trace_order_counts *c = kvm_trace_order_counts(f->order);
 
+	__u64 steps = 1;
+
+	if (f->flow)
+		steps = kvm_trace_flow_finish(f->flow);
+	else if (f->functions)
+		steps = kvm_trace_functions_finish(f->functions);
+	if (!steps && !f->failed)
+		complain(f, "nothing of Intel PT is decoded", "record with --pt");
 	if (f->timeline)
 		kvm_trace_timeline_finish(f->timeline);
-	if (f->flow && !kvm_trace_flow_finish(f->flow) && !f->failed)
-		complain(f, "nothing of Intel PT is decoded", "record with --pt");
 	if (f->report && f->ours && !f->failed && f->options.every)
 		print_report(f, f->options.every * SECOND - (f->next - c->until));
 	else if (f->report && f->ours && !f->failed)
@@ -613,8 +658,9 @@ EXPORT const char *filter_description(const char **long_description)
 			"  every=N     a report of each N seconds\n"
 			"  flow=WHAT   what guests executed, with the records in place: functions or\n"
 			"              instructions; needs perf script --itrace=bei0ns\n"
-			"  kallsyms=FILE  names of the guest's functions for flow=\n"
 			"  timeline    trace in JSON for Perfetto's UI and Chrome, instead of lines\n"
+			"  itrace      timeline with the guests' functions; needs perf script --itrace=b\n"
+			"  kallsyms=FILE  names of the guest's functions for flow= and itrace\n"
 			"  vm=N,...    only these VMs\n"
 			"  pid=N,...   only VMs of these processes\n"
 			"  names=FILE  names of VMs, lines of the VM's process and its name\n"

@@ -35,123 +35,15 @@ struct thread {
 	struct held *first, **last;
 };
 
-struct symbol {
-	__u64 address;
-	const char *name;
-};
-
 struct kvm_trace_flow {
 	struct kvm_trace_out *out;
 	enum kvm_trace_flow_what what;
 	bool only_known;
 	struct thread **thread;
 	size_t threads, room;
-	struct symbol *symbol;
-	size_t symbols;
-	char *text;	/* of kallsyms */
+	const struct kvm_trace_symbols *symbols;
 	__u64 steps;
 };
-
-static char *read_all(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	size_t size = 0, room = 1 << 20, n = 1;
-	char *text = malloc(room), *more;
-
-	while (file && text && n) {
-		if (room - size < 2) {
-			room *= 2;
-			more = realloc(text, room);
-			if (!more)
-				break;
-			text = more;
-		}
-		n = fread(text + size, 1, room - size - 1, file);
-		size += n;
-	}
-	if (!file || !text || n || ferror(file)) {
-		free(text);
-		text = NULL;
-	} else {
-		text[size] = '\0';
-	}
-	if (file)
-		fclose(file);
-	return text;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct symbol *one = a, *two = b;
-
-	return one->address < two->address ? -1 : one->address > two->address;
-}
-
-/* "ADDRESS TYPE NAME"; a module's have its name behind that. */
-static bool add_symbol(struct kvm_trace_flow *flow, char *line)
-{
-	struct symbol *more;
-	char *end, *name;
-	__u64 address = strtoull(line, &end, 16);
-
-	if (end == line || *end != ' ' || !end[1] || end[2] != ' ')
-		return true;
-	if (!strchr("tTwW", end[1]) || !address)
-		return true;
-	name = end + 3;
-	name[strcspn(name, " \t")] = '\0';
-	if (!(flow->symbols & (flow->symbols - 1))) {
-		more = realloc(flow->symbol, (2 * flow->symbols + 1) * sizeof(*more));
-		if (!more)
-			return false;
-		flow->symbol = more;
-	}
-	flow->symbol[flow->symbols++] = (struct symbol){ address, name };
-	return true;
-}
-
-/* Returns what is wrong, or NULL. */
-static const char *read_kallsyms(struct kvm_trace_flow *flow, const char *path)
-{
-	char *line, *next;
-
-	flow->text = read_all(path);
-	if (!flow->text)
-		return "it cannot be read: give a copy of the guest's /proc/kallsyms";
-	for (line = flow->text; *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		if (!add_symbol(flow, line))
-			return "no memory: end other programs";
-	}
-	if (!flow->symbols)
-		return "no functions in it: copy the guest's /proc/kallsyms as root";
-	qsort(flow->symbol, flow->symbols, sizeof(*flow->symbol), by_address);
-	return NULL;
-}
-
-/* Names of the guest's kernel; what perf says itself of its addresses comes first. */
-static struct kvm_trace_flow_place name(const struct kvm_trace_flow *flow,
-					struct kvm_trace_flow_place place)
-{
-	size_t low = 0, high = flow->symbols, middle;
-
-	if (place.name || !(place.ip >> 63))
-		return place;
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (flow->symbol[middle].address <= place.ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low) {
-		place.name = flow->symbol[low - 1].name;
-		place.offset = place.ip - flow->symbol[low - 1].address;
-	}
-	return place;
-}
 
 static struct thread *find_thread(struct kvm_trace_flow *flow, __u32 tid)
 {
@@ -238,7 +130,7 @@ static void begin_line(struct kvm_trace_flow *flow, const struct thread *thread,
 	kvm_trace_out_string(flow->out, text);
 }
 
-static void put_place(struct kvm_trace_flow *flow, const struct kvm_trace_flow_place *place)
+static void put_place(struct kvm_trace_flow *flow, const struct kvm_trace_place *place)
 {
 	char text[256];
 
@@ -260,7 +152,7 @@ static void put_indent(struct kvm_trace_flow *flow, const struct thread *thread)
 static void put_instruction(struct kvm_trace_flow *flow, const struct thread *thread,
 			    const struct kvm_trace_flow_step *step)
 {
-	const struct kvm_trace_flow_place from = name(flow, step->from);
+	const struct kvm_trace_place from = kvm_trace_symbols_name(flow->symbols, step->from);
 	char text[4];
 	__u32 i;
 
@@ -276,7 +168,7 @@ static void put_instruction(struct kvm_trace_flow *flow, const struct thread *th
 }
 
 static void put_branch(struct kvm_trace_flow *flow, const struct thread *thread, __u64 ns,
-		       const char *what, const struct kvm_trace_flow_place *place)
+		       const char *what, const struct kvm_trace_place *place)
 {
 	begin_line(flow, thread, ns);
 	put_indent(flow, thread);
@@ -285,8 +177,8 @@ static void put_branch(struct kvm_trace_flow *flow, const struct thread *thread,
 	kvm_trace_out_char(flow->out, '\n');
 }
 
-static bool is_other_function(const struct kvm_trace_flow_place *from,
-			      const struct kvm_trace_flow_place *to)
+static bool is_other_function(const struct kvm_trace_place *from,
+			      const struct kvm_trace_place *to)
 {
 	return from->name && to->name && strcmp(from->name, to->name);
 }
@@ -295,7 +187,8 @@ static bool is_other_function(const struct kvm_trace_flow_place *from,
 static void put_function(struct kvm_trace_flow *flow, struct thread *thread,
 			 const struct kvm_trace_flow_step *step)
 {
-	const struct kvm_trace_flow_place from = name(flow, step->from), to = name(flow, step->to);
+	const struct kvm_trace_place from = kvm_trace_symbols_name(flow->symbols, step->from);
+	const struct kvm_trace_place to = kvm_trace_symbols_name(flow->symbols, step->to);
 	const bool interrupt = step->flags & PERF_DLFILTER_FLAG_INTERRUPT;
 
 	if (step->flags & PERF_DLFILTER_FLAG_CALL) {
@@ -315,15 +208,15 @@ static void put_function(struct kvm_trace_flow *flow, struct thread *thread,
 static void see_bounds(struct kvm_trace_flow *flow, struct thread *thread,
 		       const struct kvm_trace_flow_step *step)
 {
-	struct kvm_trace_flow_place place;
+	struct kvm_trace_place place;
 
 	if (step->flags & PERF_DLFILTER_FLAG_TRACE_BEGIN) {
 		put_held(flow, thread, step->ns);
 		thread->inside = true;
-		place = name(flow, step->to);
+		place = kvm_trace_symbols_name(flow->symbols, step->to);
 		put_branch(flow, thread, step->ns, "enters at ", &place);
 	} else if (step->flags & PERF_DLFILTER_FLAG_TRACE_END) {
-		place = name(flow, step->from);
+		place = kvm_trace_symbols_name(flow->symbols, step->from);
 		put_branch(flow, thread, step->ns, "leaves at ", &place);
 		thread->inside = false;
 	}
@@ -360,23 +253,18 @@ __u64 kvm_trace_flow_finish(struct kvm_trace_flow *flow)
 }
 
 struct kvm_trace_flow *kvm_trace_flow_new(struct kvm_trace_out *out, enum kvm_trace_flow_what what,
-					  bool only_known, const char *kallsyms,
-					  const char **remedy)
+					  bool only_known,
+					  const struct kvm_trace_symbols *symbols)
 {
 	struct kvm_trace_flow *flow = calloc(1, sizeof(*flow));
 
-	*remedy = flow ? NULL : "no memory: end other programs";
 	if (!flow)
 		return NULL;
 	flow->out = out;
 	flow->what = what;
 	flow->only_known = only_known;
-	if (kallsyms)
-		*remedy = read_kallsyms(flow, kallsyms);
-	if (!*remedy)
-		return flow;
-	kvm_trace_flow_free(flow);
-	return NULL;
+	flow->symbols = symbols;
+	return flow;
 }
 
 void kvm_trace_flow_free(struct kvm_trace_flow *flow)
@@ -394,7 +282,5 @@ void kvm_trace_flow_free(struct kvm_trace_flow *flow)
 		free(flow->thread[i]);
 	}
 	free(flow->thread);
-	free(flow->symbol);
-	free(flow->text);
 	free(flow);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 #include "out.h"
+#include "symbols.h"
 
 /**
  * enum kvm_trace_flow_what - what is shown of a flow
@@ -21,18 +22,6 @@ enum kvm_trace_flow_what {
 	KVM_TRACE_FLOW_NONE,
 	KVM_TRACE_FLOW_FUNCTIONS,
 	KVM_TRACE_FLOW_INSTRUCTIONS,
-};
-
-/**
- * struct kvm_trace_flow_place - an address, and whose
- * @ip: the address, 0 if nothing is there
- * @name: of a function, or NULL
- * @offset: of @ip in it
- */
-struct kvm_trace_flow_place {
-	__u64 ip;
-	const char *name;
-	__u64 offset;
 };
 
 /**
@@ -50,7 +39,7 @@ struct kvm_trace_flow_step {
 	__u32 tid, flags;
 	__u64 ns;
 	bool branch;
-	struct kvm_trace_flow_place from, to;
+	struct kvm_trace_place from, to;
 	const __u8 *bytes;
 	__u32 size;
 };
@@ -62,14 +51,13 @@ struct kvm_trace_flow;
  * @out: where it is shown
  * @what: what of it
  * @only_known: only of threads of which a record came first: others are not wanted
- * @kallsyms: a guest's /proc/kallsyms, or NULL
- * @remedy: on an error, what is wrong and what to do
+ * @symbols: names of functions
  *
- * Return: the flow, or NULL.
+ * Return: the flow, or NULL without memory for it.
  */
 struct kvm_trace_flow *kvm_trace_flow_new(struct kvm_trace_out *out, enum kvm_trace_flow_what what,
-					  bool only_known, const char *kallsyms,
-					  const char **remedy);
+					  bool only_known,
+					  const struct kvm_trace_symbols *symbols);
 
 /**
  * kvm_trace_flow_record() - a line that belongs between two stays in the guest

@@ -26,7 +26,8 @@
 	X(11, BATCH, "batch")	\
 	X(12, FLOW, "flow=")	\
 	X(13, KALLSYMS, "kallsyms=")	\
-	X(14, PROGRESS, "progress=")
+	X(14, PROGRESS, "progress=")	\
+	X(15, ITRACE, "itrace")
 
 /* As bits, to see what was given twice, or without what it belongs to. */
 #define WORD_ENUM(bit, word, name)	WORD_##word = 1 << (bit),
@@ -162,6 +163,9 @@ static const char *take_word(struct kvm_trace_options *options, enum word word, 
 	case WORD_KALLSYMS:
 		options->kallsyms = value;
 		return *value ? NULL : "give a copy of a guest's /proc/kallsyms";
+	case WORD_ITRACE:
+		options->itrace = true;
+		return NULL;
 	case WORD_PROGRESS:
 		options->progress = value;
 		return *value ? NULL : "give a terminal";
@@ -210,12 +214,15 @@ const char *kvm_trace_options_parse(struct kvm_trace_options *options, int argc,
 	snprintf(what, size, "report, timeline and flow= are different outputs");
 	if (__builtin_popcount(given & (WORD_REPORT | WORD_TIMELINE | WORD_FLOW)) > 1)
 		return "give one of them, or none";
-	snprintf(what, size, "flow= has no place for round trips of batches");
-	if (given & WORD_FLOW && given & WORD_BATCH)
+	snprintf(what, size, "itrace is about timelines");
+	if (given & WORD_ITRACE && !(given & WORD_TIMELINE))
+		return "give timeline, too";
+	snprintf(what, size, "flow= and itrace have no place for round trips of batches");
+	if (given & (WORD_FLOW | WORD_ITRACE) && given & WORD_BATCH)
 		return "leave out batch";
-	snprintf(what, size, "kallsyms= is about flows");
-	if (given & WORD_KALLSYMS && !(given & WORD_FLOW))
-		return "give flow=, too";
+	snprintf(what, size, "kallsyms= is about flows and itrace");
+	if (given & WORD_KALLSYMS && !(given & (WORD_FLOW | WORD_ITRACE)))
+		return "give flow= or itrace, too";
 	snprintf(what, size, "by=, sort=, json, every= and rows= are about reports");
 	if (given & OF_REPORTS && !(given & WORD_REPORT))
 		return "give report, too";

@@ -65,6 +65,7 @@ struct kvm_trace_chosen {
  * @pids: processes of VMs; all VMs if there are neither
  * @names: file of names of VMs, NULL if there is none
  * @flow: what of a flow
+ * @itrace: a timeline with what guests executed
  * @kallsyms: file of names of a guest's functions, NULL if there is none
  * @progress: terminal that is told how far reading is, NULL if none is
  */
@@ -81,6 +82,7 @@ struct kvm_trace_options {
 	struct kvm_trace_chosen pids;
 	const char *names;
 	enum kvm_trace_flow_what flow;
+	bool itrace;
 	const char *kallsyms;
 	const char *progress;
 };

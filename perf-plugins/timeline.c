@@ -9,6 +9,7 @@
 
 #define FIRST_SLOTS	256	/* a power of two */
 #define A_VM		0x10000	/* in place of the number of a vCPU */
+#define FUNCTIONS	0x10000	/* from the thread of a vCPU to that of its functions */
 #define SECOND		1000000000ull
 
 /*
@@ -17,6 +18,7 @@
  * @seq: record counter of the next round trip, if @end
  * @injected: of the word INJECTED of the last round trip, the vector and VEC
  * @is_injected: its entry injected something
+ * @has_functions: the track of its functions has a name
  */
 struct vcpu {
 	__u64 end;
@@ -24,6 +26,7 @@ struct vcpu {
 	__u32 seq;
 	__u16 injected;
 	bool is_injected;
+	bool has_functions;
 };
 
 /*
@@ -551,6 +554,69 @@ void kvm_trace_timeline_add(struct kvm_trace_timeline *timeline,
 	case KVM_TRACE_KIND_BATCH:
 		break;
 	}
+}
+
+/* Functions, on a track below that of the vCPU: what sorts it is the same, and then its name. */
+
+static bool name_functions(struct kvm_trace_timeline *t, __u32 vm, __u16 vcpu)
+{
+	struct vcpu *state = vcpu_of(t, vm, vcpu);
+
+	if (!state)
+		return false;
+	if (state->has_functions)
+		return true;
+	state->has_functions = true;
+	begin_event(t, "\"ph\":\"M\",\"name\":\"thread_name\"", vm);
+	put_number(t, ",\"tid\":", FUNCTIONS + vcpu + 1);
+	put_number(t, ",\"args\":{\"name\":\"vCPU ", vcpu);
+	put(t, " functions\"}}");
+	begin_event(t, "\"ph\":\"M\",\"name\":\"thread_sort_index\"", vm);
+	put_number(t, ",\"tid\":", FUNCTIONS + vcpu + 1);
+	put_number(t, ",\"args\":{\"sort_index\":", vcpu);
+	put(t, "}}");
+	return true;
+}
+
+bool kvm_trace_timeline_call(struct kvm_trace_timeline *timeline, __u32 vm, __u16 vcpu, __u64 ns,
+			     const char *name, __u64 ip)
+{
+	if (!name_functions(timeline, vm, vcpu))
+		return false;
+	begin_event(timeline, "\"ph\":\"B\",\"cat\":\"function\"", vm);
+	put_number(timeline, ",\"tid\":", FUNCTIONS + vcpu + 1);
+	put_time(timeline, ",\"ts\":", ns);
+	if (name) {
+		put_text(timeline, ",\"name\":", name);
+		put(timeline, ",\"args\":{\"at\":\"");
+	} else {
+		put(timeline, ",\"name\":\"");
+		kvm_trace_out_hex(timeline->out, ip);
+		put(timeline, "\",\"args\":{\"at\":\"");
+	}
+	kvm_trace_out_hex(timeline->out, ip);
+	put(timeline, "\"}}");
+	return true;
+}
+
+void kvm_trace_timeline_return(struct kvm_trace_timeline *timeline, __u32 vm, __u16 vcpu, __u64 ns)
+{
+	begin_event(timeline, "\"ph\":\"E\"", vm);
+	put_number(timeline, ",\"tid\":", FUNCTIONS + vcpu + 1);
+	put_time(timeline, ",\"ts\":", ns);
+	put(timeline, "}");
+}
+
+void kvm_trace_timeline_trace_lost(struct kvm_trace_timeline *timeline, __u32 vm, __u16 vcpu,
+				   __u64 ns)
+{
+	if (!name_functions(timeline, vm, vcpu))
+		return;
+	begin_event(timeline, "\"ph\":\"i\",\"s\":\"t\",\"cat\":\"lost\"", vm);
+	put(timeline, ",\"name\":\"trace lost\"");
+	put_number(timeline, ",\"tid\":", FUNCTIONS + vcpu + 1);
+	put_time(timeline, ",\"ts\":", ns);
+	put(timeline, "}");
 }
 
 void kvm_trace_timeline_note(struct kvm_trace_timeline *timeline, const char *text)

@@ -38,6 +38,40 @@ void kvm_trace_timeline_add(struct kvm_trace_timeline *timeline,
 			    const struct kvm_trace_item *item, __u32 pid);
 
 /**
+ * kvm_trace_timeline_call() - begin a slice of a guest's function, inside of those begun
+ * @timeline: the timeline
+ * @vm: the VM's number
+ * @vcpu: the vCPU's
+ * @ns: time, not less than that of the last call or return on this vCPU
+ * @name: of the function, NULL if it is not known
+ * @ip: where it begins; without a name, an address in it
+ *
+ * Return: false if there is no track for it.
+ */
+bool kvm_trace_timeline_call(struct kvm_trace_timeline *timeline, __u32 vm, __u16 vcpu, __u64 ns,
+			     const char *name, __u64 ip);
+
+/**
+ * kvm_trace_timeline_return() - end the innermost slice of kvm_trace_timeline_call()
+ * @timeline: the timeline
+ * @vm: the VM's number
+ * @vcpu: the vCPU's
+ * @ns: as for kvm_trace_timeline_call()
+ */
+void kvm_trace_timeline_return(struct kvm_trace_timeline *timeline, __u32 vm, __u16 vcpu,
+			       __u64 ns);
+
+/**
+ * kvm_trace_timeline_trace_lost() - write that functions are missing from here on
+ * @timeline: the timeline
+ * @vm: the VM's number
+ * @vcpu: the vCPU's
+ * @ns: time
+ */
+void kvm_trace_timeline_trace_lost(struct kvm_trace_timeline *timeline, __u32 vm, __u16 vcpu,
+				   __u64 ns);
+
+/**
  * kvm_trace_timeline_note() - write what is to be said of the recording, as an event
  * @timeline: the timeline
  * @text: what

@@ -185,8 +185,8 @@ static void functions(void)
 	int fd = mkstemp(path);
 
 	tap_begin("functions_have_the_names_of_kallsyms");
-	dprintf(fd, "0000000000000000 A fixed\n%llx T b_function\n%llx t a_function\t[module]\n"
-		"%llx D data\n", KERNEL + 0x100, KERNEL, KERNEL + 0x110);
+	dprintf(fd, "0000000000000000 A fixed\n1000 T low\n%llx T b_function\n", KERNEL + 0x100);
+	dprintf(fd, "%llx t a_function\t[module]\n%llx D data\n", KERNEL, KERNEL + 0x110);
 	close(fd);
 	snprintf(args, sizeof(args), "flow=functions kallsyms=%s", path);
 	begin(args);
@@ -196,12 +196,15 @@ static void functions(void)
 	branch(TID, 1003, RETURN, KERNEL + 0x124, KERNEL + 0xd);
 	branch(TID, 1004, JUMP, KERNEL + 0x20, KERNEL + 0x130);
 	branch(TID, 1005, END, KERNEL + 0x130, 0);
+	branch(TID, 1006, BEGIN, 0, 0xfff);
+	branch(TID, 1007, END, 0x1002, 0);
 	perf_end(&perf);
 	EXPECT_LINES(": enters at 0xffffffff81000004 a_function+0x4",
 		     ": call 0xffffffff81000100 b_function+0x0",
 		     ": return 0xffffffff8100000d a_function+0xd",
 		     ": jump 0xffffffff81000130 b_function+0x30",
-		     ": leaves at 0xffffffff81000130 b_function+0x30");
+		     ": leaves at 0xffffffff81000130 b_function+0x30",
+		     ": enters at 0xfff", ": leaves at 0x1002 low+0x2");
 	unlink(path);
 	tap_end();
 }
@@ -219,8 +222,9 @@ static void refusals(void)
 	tap_begin("what_cannot_be_shown_is_refused");
 	refused("flow=all", "kvm-trace: --dlarg flow=all: give functions or instructions\n");
 	refused("flow=functions batch",
-		"kvm-trace: flow= has no place for round trips of batches: leave out batch\n");
-	refused("kallsyms=x", "kvm-trace: kallsyms= is about flows: give flow=, too\n");
+		"kvm-trace: flow= and itrace have no place for round trips of batches: leave out batch\n");
+	refused("kallsyms=x",
+		"kvm-trace: kallsyms= is about flows and itrace: give flow= or itrace, too\n");
 	refused("flow=functions kallsyms=/nonexistent",
 		"kvm-trace: --dlarg kallsyms=/nonexistent: it cannot be read: give a copy of the guest's /proc/kallsyms\n");
 	refused("flow=functions kallsyms=/dev/null",

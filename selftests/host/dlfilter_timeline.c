@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The timelines of kvm-trace.so: that they are JSON of the Trace Event Format, that
- * slices are what records say and do not overlap, flows, rates and losses.
+ * slices are what records say and do not overlap, flows, rates and losses; and that
+ * functions of guests are slices inside each other, between the exits.
  *
  *	dlfilter_timeline FILTER
  */
@@ -9,6 +10,7 @@
 #include "json_check.h"
 
 #define TRACKS	8
+#define FUNCTIONS	0x10001	/* track of the functions of vCPU 0 */
 #define HEAD	"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
 
 /* An event: the filter writes one a line. Times in ns. */
@@ -73,7 +75,11 @@ static void expect_event(const struct event *e)
 		complete = complete && e->tid && e->id && *e->cat;
 	if (e->ph == 'i')
 		complete = complete && member(e->line, "s");
-	tap_expect(complete && strchr("MXCisf", e->ph), "incomplete: %.*s",
+	if (e->ph == 'B')
+		complete = complete && e->tid && *e->cat;
+	if (e->ph == 'E')
+		complete = e->pid + 1 && e->tid && e->ts != ~0ull;
+	tap_expect(complete && strchr("MXCisfBE", e->ph), "incomplete: %.*s",
 		   (int)strcspn(e->line, "\n"), e->line);
 }
 
@@ -383,6 +389,338 @@ static void hypercalls(void)
 	tap_end();
 }
 
+/* Functions */
+
+#define TID	100
+#define BEGIN	(PERF_DLFILTER_FLAG_BRANCH | PERF_DLFILTER_FLAG_TRACE_BEGIN)
+#define END	(PERF_DLFILTER_FLAG_BRANCH | PERF_DLFILTER_FLAG_TRACE_END)
+#define CALL	(PERF_DLFILTER_FLAG_BRANCH | PERF_DLFILTER_FLAG_CALL)
+#define INTR	(CALL | PERF_DLFILTER_FLAG_INTERRUPT | PERF_DLFILTER_FLAG_ASYNC)
+#define RETURN	(PERF_DLFILTER_FLAG_BRANCH | PERF_DLFILTER_FLAG_RETURN)
+#define JUMP	PERF_DLFILTER_FLAG_BRANCH
+#define KERNEL	0xffffffff81000000ull
+/* Functions of made_kallsyms(). */
+#define IN_MAIN	(KERNEL + 0x10)
+#define IN_READ	(KERNEL + 0x110)
+#define IN_COPY	(KERNEL + 0x210)
+#define IN_IRQ	(KERNEL + 0x310)
+#define IN_USER	0x401000ull
+
+static u32 thread_id = TID;
+
+static const struct perf_dlfilter_al *no_name(void *ctx)
+{
+	(void)ctx;
+	return NULL;
+}
+
+static void branch_at(u64 time, u32 flags, u64 from, u64 to)
+{
+	const struct perf_dlfilter_sample sample = {
+		.size = sizeof(sample), .event = "branches:", .tid = thread_id, .time = time,
+		.flags = flags, .ip = from, .addr = to, .addr_correlates_sym = 1,
+	};
+
+	tap_expect(perf.event(perf.data, &sample, &perf) == 1, "a branch is not taken");
+}
+
+static void give_of_thread(const char *event, const struct record *r)
+{
+	const struct perf_dlfilter_sample sample = {
+		.size = sizeof(sample), .event = event, .tid = thread_id, .time = now,
+		.raw_data = r->bytes, .raw_size = r->size,
+	};
+
+	tap_expect(perf.event(perf.data, &sample, &perf) == 1, "a record is not taken");
+}
+
+static void exit_at(u64 entry, u64 host_ns)
+{
+	const struct kvm_trace_vmexit v = {
+		.vm = 1, .seq = seq++, .isa = KVM_TRACE_ISA_SVM, .reason = 0x72,
+		.class = KVM_TRACE_CLASS_cpuid, .host_ns = host_ns,
+	};
+	struct record r;
+
+	encode_vmexit(&r, &v);
+	now = entry;
+	give_of_thread("kvm_trace:vmexit", &r);
+}
+
+/* Whose that file is, and an entry at 10 s. */
+static void begin_functions(const char *path)
+{
+	char args[80];
+
+	snprintf(args, sizeof(args), "timeline itrace%s%s", path ? " kallsyms=" : "",
+		 path ? path : "");
+	begin(args);
+	exit_at(10 * SECOND, 1000);
+}
+
+static void made_kallsyms(char *path)
+{
+	int fd = mkstemp(path);
+
+	dprintf(fd, "%llx T main\n%llx t read\n%llx t copy\t[module]\n%llx T irq\n", KERNEL,
+		KERNEL + 0x100, KERNEL + 0x200, KERNEL + 0x300);
+	close(fd);
+}
+
+/* Each end is of a slice that has begun, none begins before the one before, all end. */
+static void expect_nested(void)
+{
+	u64 before = 0;
+	struct event *e;
+	int depth = 0;
+
+	for (e = events; e < events + nr_events; e++) {
+		if (e->ph != 'B' && e->ph != 'E')
+			continue;
+		depth += e->ph == 'B' ? 1 : -1;
+		tap_expect(depth >= 0 && e->ts >= before && e->tid == FUNCTIONS,
+			   "depth %d, after %llu: %.*s", depth, before,
+			   (int)strcspn(e->line, "\n"), e->line);
+		before = e->ts;
+	}
+	tap_expect(!depth, "%d slices have no end", depth);
+}
+
+/* No function is executed in a host slice. */
+static void expect_between_exits(void)
+{
+	const struct event *e, *host;
+	int depth;
+
+	for (host = events; host < events + nr_events; host++) {
+		if (host->ph != 'X' || strcmp(host->cat, "host"))
+			continue;
+		depth = 0;
+		for (e = events; e < events + nr_events; e++) {
+			if ((e->ph != 'B' && e->ph != 'E') || e->ts > host->ts)
+				continue;
+			depth += e->ph == 'B' ? 1 : -1;
+		}
+		tap_expect(!depth, "%d functions go on at %llu", depth, host->ts);
+		for (e = events; e < events + nr_events; e++)
+			tap_expect(e->ph != 'B' || e->ts < host->ts ||
+				   e->ts >= host->ts + host->dur, "in the host: %.*s",
+				   (int)strcspn(e->line, "\n"), e->line);
+	}
+}
+
+/* Slices as words: "+name@TIME -@TIME", with the time behind 10 s. */
+static void expect_slices(const char *const *words)
+{
+	char found[2048] = "", wanted[512] = "";
+	struct event *e;
+	size_t len = 0;
+
+	for (; *words; words++)
+		len += snprintf(wanted + len, sizeof(wanted) - len, " %s", *words);
+	len = 0;
+
+	for (e = events; e < events + nr_events && len < sizeof(found) - 160; e++) {
+		if (e->ph == 'B')
+			len += snprintf(found + len, sizeof(found) - len, " +%s@%lld", e->name,
+					(long long)(e->ts - 10 * SECOND));
+		else if (e->ph == 'E')
+			len += snprintf(found + len, sizeof(found) - len, " -@%lld",
+					(long long)(e->ts - 10 * SECOND));
+	}
+	tap_expect(!strcmp(found, wanted), "slices are %s\nnot %s", found, wanted);
+	expect_nested();
+	expect_between_exits();
+}
+
+#define EXPECT_SLICES(...)	expect_slices((const char *const[]){ __VA_ARGS__, NULL })
+
+static void functions(void)
+{
+	char path[] = "/tmp/kallsyms.XXXXXX";
+	const u64 t = 10 * SECOND;
+
+	made_kallsyms(path);
+	tap_begin("functions_are_slices_inside_each_other_with_the_names_of_kallsyms");
+	begin_functions(path);
+	branch_at(t + 100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 200, CALL, IN_MAIN, KERNEL + 0x100);
+	branch_at(t + 300, CALL, IN_READ, KERNEL + 0x200);
+	branch_at(t + 350, JUMP, IN_COPY, IN_COPY + 8);
+	branch_at(t + 400, RETURN, IN_COPY, IN_READ);
+	branch_at(t + 500, RETURN, IN_READ, IN_MAIN);
+	branch_at(t + 600, END, IN_MAIN, 0);
+	exit_at(t + 1000, 300);
+	end();
+	EXPECT_SLICES("+main@100 +read@200 +copy@300 -@400 -@500 -@700");
+	expect_in(find('B', "copy"), "\"args\":{\"at\":\"0xffffffff81000200\"}");
+	expect_in(find('X', "cpuid"), "\"tid\":1,");
+	tap_expect(strstr(perf.out, "\"name\":\"vCPU 0 functions\""), "no name of the track");
+	tap_end();
+
+	tap_begin("functions_go_on_behind_an_exit_and_handlers_are_inside_of_what_they_interrupt");
+	begin_functions(path);
+	branch_at(t + 100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 200, CALL, IN_MAIN, KERNEL + 0x100);
+	branch_at(t + 300, END, IN_READ, 0);
+	exit_at(t + 1000, 600);
+	branch_at(t + 1100, BEGIN, 0, KERNEL + 0x300);
+	branch_at(t + 1200, RETURN, KERNEL + 0x320, IN_READ);
+	branch_at(t + 1300, INTR, IN_READ, KERNEL + 0x300);
+	branch_at(t + 1400, END, IN_IRQ, 0);
+	exit_at(t + 2000, 500);
+	end();
+	EXPECT_SLICES("+main@100 +read@200 -@400 -@400", "+main@1100 +read@1100 +irq@1100 -@1200",
+		      "+irq@1300 -@1500 -@1500 -@1500");
+	tap_end();
+
+	tap_begin("jumps_to_other_functions_and_returns_to_unknown_ones_replace_the_slice");
+	begin_functions(path);
+	branch_at(t + 100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 200, CALL, IN_MAIN, KERNEL + 0x100);
+	branch_at(t + 300, JUMP, IN_READ, IN_COPY);
+	branch_at(t + 400, RETURN, IN_COPY, IN_IRQ);
+	branch_at(t + 500, END, IN_IRQ, 0);
+	exit_at(t + 1000, 400);
+	end();
+	EXPECT_SLICES("+main@100 +read@200 -@300 +copy@300 -@400 -@400 +irq@400 -@600");
+	tap_end();
+
+	tap_begin("estimates_beyond_the_exit_are_fitted_before_it");
+	begin_functions(path);
+	branch_at(t + 100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 600, CALL, IN_MAIN, KERNEL + 0x100);
+	exit_at(t + 1000, 400);
+	branch_at(t + 1100, RETURN, IN_READ, IN_MAIN);
+	exit_at(t + 1050, 20);
+	branch_at(t + 1100, END, IN_MAIN, 0);
+	branch_at(t + 1010, BEGIN, 0, IN_MAIN);
+	branch_at(t + 1020, END, IN_MAIN, 0);
+	end();
+	EXPECT_SLICES("+main@100 +read@350 -@600 -@600 +main@1010 -@1030");
+	tap_end();
+
+	tap_begin("functions_without_a_name_have_their_address");
+	begin_functions(NULL);
+	branch_at(t + 100, BEGIN, 0, IN_USER);
+	branch_at(t + 200, CALL, IN_USER, IN_USER + 0x100);
+	branch_at(t + 300, JUMP, IN_USER + 0x100, IN_USER + 0x200);
+	branch_at(t + 400, RETURN, IN_USER + 0x200, IN_USER + 5);
+	branch_at(t + 500, END, IN_USER, 0);
+	exit_at(t + 1000, 400);
+	end();
+	EXPECT_SLICES("+0x401000@100 +0x401100@200 -@400 -@600");
+	tap_end();
+	unlink(path);
+}
+
+static void lost_functions(void)
+{
+	char path[] = "/tmp/kallsyms.XXXXXX";
+	const u64 t = 10 * SECOND;
+
+	made_kallsyms(path);
+	tap_begin("a_trace_that_breaks_off_ends_its_slices_and_says_it");
+	begin_functions(path);
+	branch_at(t + 100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 200, CALL, IN_MAIN, KERNEL + 0x100);
+	/* A packet is lost, and the stay goes on. */
+	branch_at(t + 400, BEGIN, 0, IN_COPY);
+	branch_at(t + 500, RETURN, IN_COPY, IN_READ);
+	branch_at(t + 500, END, IN_READ, 0);
+	exit_at(t + 1000, 400);
+	/* The end of a stay is lost. */
+	branch_at(t + 1100, BEGIN, 0, IN_MAIN);
+	exit_at(t + 2000, 400);
+	branch_at(t + 2100, BEGIN, 0, IN_IRQ);
+	branch_at(t + 2200, END, IN_IRQ, 0);
+	exit_at(t + 3000, 400);
+	/* The recording ends in a stay. */
+	branch_at(t + 3100, BEGIN, 0, IN_IRQ);
+	branch_at(t + 3200, CALL, IN_IRQ, KERNEL + 0x200);
+	end();
+	EXPECT_SLICES("+main@100 +read@200 -@200 -@200", "+copy@400 -@500 +read@500 -@600",
+		      "+read@1100 +main@1100 -@1100 -@1100", "+irq@2100 -@2600",
+		      "+irq@3100 +copy@3200 -@3200 -@3200");
+	tap_expect(count('i', "trace lost") == 2, "%zu losses told", count('i', "trace lost"));
+	tap_end();
+
+	tap_begin("exits_that_were_not_recorded_do_not_delay_or_unbalance");
+	begin_functions(path);
+	branch_at(t + 100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 300, END, IN_MAIN, 0);
+	branch_at(t + 1100, BEGIN, 0, IN_MAIN);
+	branch_at(t + 1300, END, IN_MAIN, 0);
+	seq++;
+	exit_at(t + 2000, 500);
+	end();
+	EXPECT_SLICES("+main@100 -@300 +main@1100 -@1500");
+	tap_end();
+	unlink(path);
+}
+
+static void random_functions(void)
+{
+	static const u32 flags[] = { BEGIN, END, CALL, CALL, CALL, INTR, RETURN, RETURN, JUMP };
+	char path[] = "/tmp/kallsyms.XXXXXX";
+	u64 t = 10 * SECOND, from, to;
+	bool long_stay;
+	size_t i;
+	u32 flag;
+
+	made_kallsyms(path);
+	tap_begin("slices_nest_whatever_a_trace_says");
+	begin_functions(path);
+	for (i = 0; i < 30000; i++) {
+		t += random_64() % 1000;
+		/* One stay is so long that more waits than there is room for. */
+		long_stay = i / 10000 == 1;
+		if (!long_stay && random_64() % 10 == 0) {
+			exit_at(t, random_64() % 500);
+			continue;
+		}
+		flag = long_stay ? JUMP : flags[random_64() % ARRAY_SIZE(flags)];
+		from = KERNEL + random_64() % 0x400;
+		to = KERNEL + random_64() % 0x400;
+		branch_at(t + random_64() % 5000 - 2500, flag, flag == BEGIN ? 0 : from,
+			  flag == END ? 0 : to);
+	}
+	end();
+	expect_nested();
+	tap_expect(count('B', "main") > 1000, "%zu slices", count('B', "main"));
+	tap_end();
+	unlink(path);
+}
+
+static void threads_of_others(void)
+{
+	const u64 t = 10 * SECOND;
+
+	tap_begin("what_no_vcpu_executes_has_no_slice");
+	begin_functions(NULL);
+	thread_id = 2 * TID;
+	branch_at(t + 100, BEGIN, 0, IN_USER);
+	branch_at(t + 200, END, IN_USER, 0);
+	thread_id = TID;
+	end();
+	tap_expect(!count('B', "0x401000"), "a slice:\n%s", perf.out);
+	expect_nested();
+	tap_end();
+
+	tap_begin("a_timeline_with_functions_needs_a_trace_and_single_events");
+	begin_functions(NULL);
+	tap_expect(perf_end(&perf) < 0 && strstr(perf.err, "nothing of Intel PT is decoded"),
+		   "without a trace: %s", perf.err);
+	tap_expect(perf_begin(&perf, "itrace", NULL) < 0, "taken without timeline");
+	perf_end(&perf);
+	tap_expect(strstr(perf.err, "itrace is about timelines: give timeline, too"), "%s",
+		   perf.err);
+	tap_expect(perf_begin(&perf, "timeline itrace batch", NULL) < 0, "taken with batch");
+	perf_end(&perf);
+	tap_expect(strstr(perf.err, "have no place for round trips of batches"), "%s", perf.err);
+	tap_end();
+}
+
 static void empty(void)
 {
 	tap_begin("a_timeline_without_records_is_one_too");
@@ -395,10 +733,15 @@ static void empty(void)
 
 int main(int argc, char **argv)
 {
+	struct perf_dlfilter_fns *fns;
+
 	if (argc != 2)
 		tap_die("usage: %s FILTER", argv[0]);
 	perf_load(&perf, argv[1]);
-	tap_plan(9);
+	fns = perf_host_symbol(&perf, "perf_dlfilter_fns");
+	fns->resolve_ip = no_name;
+	fns->resolve_addr = no_name;
+	tap_plan(19);
 	slices();
 	random_recording();
 	many_tracks();
@@ -406,6 +749,10 @@ int main(int argc, char **argv)
 	losses();
 	hypercalls();
 	empty();
+	functions();
+	lost_functions();
+	random_functions();
+	threads_of_others();
 	free(events);
 	perf_unload(&perf);
 	return tap_exit();

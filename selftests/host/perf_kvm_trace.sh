@@ -356,6 +356,12 @@ ok pt_asks_the_filter_for_functions called script \
 kvm_trace pt -i perf.data --flow instructions --kallsyms kallsyms --vm 300 --time 1,2 -f
 ok pt_passes_options_on called script "script -i perf.data $FILTER --dlarg flow=instructions --dlarg pid=300\
  --dlarg kallsyms=kallsyms --itrace=bei0ns --time 1,2 -f"
+kvm_trace timeline -i perf.data -o t.json --itrace --kallsyms kallsyms
+ok timeline_asks_the_filter_for_functions called script "script -i perf.data $FILTER --dlarg timeline --dlarg itrace\
+ --dlarg kallsyms=kallsyms --itrace=b"
+refuses timeline_with_kallsyms_alone "--kallsyms --itrace" "$front" timeline --kallsyms kallsyms
+refuses timeline_with_kallsyms_that_are_not_there "none kallsyms" "$front" timeline --itrace --kallsyms none
+refuses timeline_with_the_trace_of_a_pipe "-i pipe" "$front" timeline --itrace -i -
 refuses unknown_flow "'all' instructions" "$front" pt --flow all
 refuses kallsyms_that_are_not_there "none kallsyms" "$front" pt --kallsyms none
 refuses pt_of_a_pipe "-i pipe" "$front" pt -i -
@@ -501,6 +507,8 @@ ok completes_modes completes 'host host_guest' perf-kvm-trace record --pt h
 ok completes_flows completes instructions perf-kvm-trace pt --flow i
 ok completes_columns completes 'p50 p99' perf-kvm-trace top --sort = p
 ok completes_files completes t.json perf-kvm-trace timeline -o t
+ok completes_options_of_timeline completes --itrace perf-kvm-trace timeline --it
+ok completes_files_of_kallsyms completes kallsyms perf-kvm-trace timeline --kallsyms k
 
 done_testing
 [ "$tap_failed" -eq 0 ]
