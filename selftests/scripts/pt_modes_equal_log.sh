@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Promise: what each mode of kvm_pt traces, libipt decodes as the emulator's log says what
 # was executed, under kvm_amd in QEMU and kvm_intel in Bochs; and perf, too, what perf
-# kvm-trace records of a guest, whose exits are where the guest was left. And the module
+# kvm-trace records of a guest, whose exits are where the guest was left, in lines and in a
+# timeline, and whose functions have the names of a kallsyms. And the module
 # accesses the MSRs of Intel PT as often as Documentation/pt-modes.rst says, and not otherwise.
 set -u
 
@@ -55,12 +56,13 @@ decoded() {
 }
 
 # left_where_recorded LEAST: so many exits at least have the RIP at which the guest is left
-# in the line before, but for a hypercall's own.
+# in the line before, but for a hypercall's own or who the vCPU is. Their number is left in left.
 left_where_recorded() {
 	chroot perf-kvm-trace pt -i /out/record.pt --flow instructions
-	awk -v least="$1" '
+	cp "$tap_work/out" "$out/flow"
+	awk -v least="$1" -v left_in="$out/left" '
 	/ leaves at 0x/ { sub(/.* leaves at /, ""); left = $1; next }
-	/ kvm_trace:hypercall: / { next }
+	/ kvm_trace:(hypercall|vcpu): / { next }
 	/ kvm_trace:vmexit: / && left != "" {
 		sub(/.* rip /, "")
 		$1 == left ? same++ : other++
@@ -68,8 +70,76 @@ left_where_recorded() {
 	{ left = "" }
 	END {
 		printf "# %d exits where they were recorded, %d elsewhere\n", same, other
+		print same + 0 >left_in
 		exit other || same < least
 	}' "$tap_work/out"
+}
+
+# For awk: a number in hex, near enough.
+HEX='function hex(text,    i, n) {
+	for (i = 1; i <= length(text); i++)
+		n = n * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
+	return n
+}'
+
+# named: with a kallsyms that has a function at each RIP of an exit, as records tell it, each
+# address is named by the last one that is not behind it; at_ and its address is its name.
+named() {
+	sed -n 's/.* kvm_trace:vmexit: .* rip 0x\([0-9a-f]*\) .*/\1 T at_\1/p' "$out/flow" |
+		sort -u >"$out/kallsyms"
+	chroot perf-kvm-trace pt -i /out/record.pt --kallsyms /out/kallsyms
+	awk -v exits="$(cat "$out/left")" "$HEX"'
+	NR == FNR { at[++n] = hex($1); next }
+	!/: *(enters at|leaves at|call|interrupt|return|jump) 0x/ { next }
+	{
+		sub(/.* 0x/, "0x")
+		ip = hex(substr($1, 3))
+		last = 0
+		for (i = 1; i <= n; i++)
+			if (at[i] <= ip && at[i] > last)
+				last = at[i]
+		split($2, part, /\+0x/)
+		if (!last && NF == 1)
+			next
+		of = hex(substr(part[1], 4))
+		if (of == last && ip == of + hex(part[2]))
+			good++
+		else if (bad++ < 5)
+			print "# " $0
+	}
+	END {
+		printf "# %d addresses named by %d functions, %d wrong\n", good, n, bad
+		exit bad || !exits || good < exits
+	}' "$out/kallsyms" "$tap_work/out"
+}
+
+# in_timeline: so many exits as left_where_recorded counted end function slices of the timeline
+# of the same recording. Slices are inside each other, none goes on behind an exit, and their
+# names are those of the kallsyms, or addresses before it.
+in_timeline() {
+	chroot perf-kvm-trace timeline --itrace --kallsyms /out/kallsyms -i /out/record.pt -o /out/timeline.json
+	status_is 0 || return
+	awk -v exits="$(cat "$out/left")" '
+	/"ph":"X","cat":"host"/ { split($0, part, /"ts":|,"dur"/); host[part[2]] = 1 }
+	/"ph":"B","cat":"function"/ {
+		begins++
+		depth++
+		bad += !/"name":"(at_[0-9a-f]+|0x[0-9a-f]+)"/
+		named += /"name":"at_/
+	}
+	/"ph":"E"/ {
+		split($0, part, /"ts":|}/)
+		ends[part[2]] = 1
+		bad += --depth < 0
+	}
+	/"name":"trace lost"/ { lost++ }
+	END {
+		for (ts in ends)
+			together += ts in host
+		printf "# %d function slices, %d of them with names, end at %d exits; %d times lost, %d wrong\n",
+			begins, named, together, lost, bad
+		exit depth || bad || lost || together != exits || named < exits
+	}' "$out/timeline.json"
 }
 
 # of_record LEAST OFFSET: perf kvm-trace record --pt=guest; so many exits at least.
@@ -80,6 +150,8 @@ of_record() {
 	grep '=>' "$tap_work/out" >"$out/record.txt"
 	ok "recording_equals_the_log_by_perf: $of" equal record $RECORD "$1" --guest "$2" --perf /out/record.txt
 	ok "exits_are_where_the_guest_is_left: $of" left_where_recorded "$1"
+	ok "functions_have_the_names_of_kallsyms: $of" named
+	ok "exits_end_functions_in_the_timeline: $of" in_timeline
 }
 
 # figure NAME: of what pt_compare printed
@@ -102,13 +174,6 @@ all_exits() {
 	echo "# $1: $exits exits"
 	[ "$exits" -ge "$2" ] && [ "$(figure starts)" -eq "$exits" ]
 }
-
-# For awk: a number of pt-msrs.N, near enough.
-HEX='function hex(text,    i, n) {
-	for (i = 1; i <= length(text); i++)
-		n = n * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
-	return n
-}'
 
 # of_terms METHOD PSBFREQ: traces of pt_mode_terms, which PSBFreq and the other bits of
 # IA32_RTIT_CTL tell apart. Its guest makes 300 rounds.
