@@ -194,7 +194,8 @@ static bool take_part(struct pt_stream *stream, __u64 from, __u64 to, FILE *file
 		from = end;
 	}
 	stream->cuts -= used;
-	memmove(stream->cut, stream->cut + used, stream->cuts * sizeof(*stream->cut));
+	if (stream->cuts)
+		memmove(stream->cut, stream->cut + used, stream->cuts * sizeof(*stream->cut));
 	if (!take_bytes(stream, from, to, now) ||
 	    !write_out(stream, file, stream->guest.out.data, stream->guest.out.size))
 		return false;

@@ -380,6 +380,8 @@ static void name_events(const struct recording *r)
 	struct event *event;
 
 	for (event = r->events; event < r->events + NUMBERS; event++) {
+		if (!event->seen)
+			continue;
 		for (kind = 0; kind < KVM_TRACE_EVENTS; kind++)
 			if (event->votes[kind] > event->votes[event->kind])
 				event->kind = kind;
