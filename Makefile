@@ -62,6 +62,9 @@ check:
 check-packages:
 	KVM_TRACE_PACKAGES=all scripts/check '^scripts/packages$$'
 
+coverage:
+	scripts/coverage
+
 deb:
 	scripts/deb
 
@@ -73,4 +76,4 @@ clean:
 	$(MAKE) -C selftests clean
 	if test -e $(KDIR)/Makefile; then $(KBUILD) clean; fi
 
-.PHONY: all headers modules tools selftests install modules_install uninstall demo check check-packages deb bench clean
+.PHONY: all headers modules tools selftests install modules_install uninstall demo check check-packages coverage deb bench clean
