@@ -6,6 +6,8 @@
  *
  *	dlfilter_timeline FILTER
  */
+#include <malloc.h>
+
 #include "dlfilter_rows.h"
 #include "json_check.h"
 
@@ -692,6 +694,59 @@ static void random_functions(void)
 	unlink(path);
 }
 
+/* Of the allocator; AddressSanitizer's does not say. */
+static size_t allocated(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+#define DEEP		50
+#define SHOWN		40
+#define LONG_STAY	20000
+#define WAITS_MOST	(256 << 10)
+
+static void bounded_functions(void)
+{
+	char path[] = "/tmp/kallsyms.XXXXXX";
+	u64 t = 10 * SECOND + 100, i, ends = 0;
+	size_t before;
+
+	made_kallsyms(path);
+	tap_begin("calls_too_deep_to_be_shown_are_counted");
+	begin_functions(path);
+	branch_at(t++, BEGIN, 0, IN_MAIN);
+	for (i = 0; i < DEEP; i++)
+		branch_at(t++, CALL, i ? IN_READ : IN_MAIN, KERNEL + 0x100);
+	for (i = 0; i < DEEP; i++)
+		branch_at(t++, RETURN, IN_READ, i < DEEP - 1 ? IN_READ : IN_MAIN);
+	branch_at(t, END, IN_MAIN, 0);
+	exit_at(t + 1000, 500);
+	end();
+	expect_nested();
+	for (i = 0; i < nr_events; i++)
+		ends += events[i].ph == 'E' && events[i].ts < t;
+	tap_expect(count('B', "read") == SHOWN - 1 && count('B', "main") == 1 && ends == SHOWN - 1,
+		   "%zu and %zu slices, %llu end", count('B', "read"), count('B', "main"), ends);
+	tap_end();
+
+	tap_begin("what_waits_of_a_long_stay_is_bounded");
+	begin_functions(path);
+	branch_at(t, BEGIN, 0, IN_MAIN);
+	before = allocated();
+	for (i = 0; i < LONG_STAY; i++)
+		branch_at(++t, JUMP, i % 2 ? IN_READ : IN_MAIN, i % 2 ? IN_MAIN : IN_READ);
+	tap_expect(allocated() < before + WAITS_MOST, "%zu bytes more", allocated() - before);
+	branch_at(t, END, IN_MAIN, 0);
+	exit_at(t + 1000, 500);
+	end();
+	expect_nested();
+	tap_expect(count('B', "read") == LONG_STAY / 2, "%zu slices", count('B', "read"));
+	tap_end();
+	unlink(path);
+}
+
 static void threads_of_others(void)
 {
 	const u64 t = 10 * SECOND;
@@ -741,7 +796,7 @@ int main(int argc, char **argv)
 	fns = perf_host_symbol(&perf, "perf_dlfilter_fns");
 	fns->resolve_ip = no_name;
 	fns->resolve_addr = no_name;
-	tap_plan(19);
+	tap_plan(21);
 	slices();
 	random_recording();
 	many_tracks();
@@ -752,6 +807,7 @@ int main(int argc, char **argv)
 	functions();
 	lost_functions();
 	random_functions();
+	bounded_functions();
 	threads_of_others();
 	free(events);
 	perf_unload(&perf);
