@@ -180,7 +180,7 @@ static void add_to_functions(struct filter *f, const struct kvm_trace_item *item
 	switch (item->kind) {
 	case KVM_TRACE_KIND_VMEXIT:
 		good = kvm_trace_functions_vcpu(f->functions, f->tid, v->vm, v->vcpu);
-		if (good)
+		if (good && item->ns >= v->host_ns)
 			kvm_trace_functions_exit(f->functions, f->tid, item->ns - v->host_ns,
 						 item->ns);
 		break;
