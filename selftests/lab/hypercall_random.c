@@ -4,6 +4,11 @@
  * hypercall has a record that is what was in the registers, all records decode
  * whole, and none is missing. (That the kernel does not complain, is for the lab
  * to see.) How many hypercalls are made in all is the first argument.
+ *
+ * With "hostile" behind it, what the caller passes is chosen to do harm: lists at and
+ * across ends of memory slots and pages, in no slot, in one whose memory is gone, addresses
+ * that wrap or are not canonical, and counts far beyond what is there. Then each exit has a
+ * record, too, and no call makes the kernel read more of the guest than is documented.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -11,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "module.h"
 #include "records.h"
@@ -33,6 +41,18 @@
 #define LISTS_BYTES	0x200000u
 #define SLICE		2048u		/* calls before the records are read */
 #define SLICE_WITH_SUBS	512u
+
+/* Slots behind that memory: one that is elsewhere for the host, and one that is gone. */
+#define MORE_SLOTS	2u
+#define MORE_BYTES	(2 * PAGE_BYTES)
+
+/*
+ * Most reads for one hypercall: two for each part, since it may lie in two pages, and one
+ * for each level of the tables and the page itself, of each page that is looked up: those
+ * of lists and that of the word RETURN.
+ */
+#define LEVELS		4
+#define MOST_READS	(2 * KVM_TRACE_SUB_CALLS + (KVM_TRACE_SUB_WALKS + 2) * (LEVELS + 1))
 
 enum abi {
 	ABI_KVM,
@@ -84,13 +104,15 @@ LOOP(32, ".code32; 1: mov " XSTR(STATE) ", %esp; popal; pop %esp; vmmcall;"
 
 struct run {
 	enum abi abi;
-	bool wide, subs;
+	bool wide, subs, hostile;
 	struct vm vm;
+	u8 *more[MORE_SLOTS];
 	struct vcpu vcpu;
 	struct recorder recorder;
 	struct trace_session *session;
-	u64 calls, records, sub_records;
-	u32 seq;		/* of the last record */
+	u64 calls, records, sub_records, exits, reads;
+	unsigned int most_reads, most_subs;
+	u32 seq, exit_seq;	/* of the last record */
 };
 
 static u64 random_64(void)
@@ -121,6 +143,54 @@ static u64 random_value(void)
 	}
 }
 
+/* Where a list begins, a few bytes before or behind. */
+static u64 hostile_address(const struct run *run)
+{
+	const u64 end = run->vm.mem_bytes;
+	const u64 edges[] = {
+		end, end + MORE_BYTES, end + MORE_SLOTS * MORE_BYTES, LISTS, LISTS + LISTS_BYTES,
+		LISTS + PAGE_BYTES * (random() % 16), VM_MMIO, VM_UNMAPPED, 0, 1ull << 32,
+		1ull << 47, -(1ull << 47), 1ull << 52, 1ull << 63, VM_PML4,
+	};
+
+	return edges[random() % ARRAY_SIZE(edges)] + (s64)(random() % 160 - 80);
+}
+
+static u64 hostile_count(void)
+{
+	static const u64 counts[] = {
+		1, 2, 100, KVM_TRACE_SUB_CALLS, KVM_TRACE_SUB_CALLS + 1, 0xfff, 0x1000, 0xffff,
+		0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32, 1ull << 58, -1ull,
+	};
+
+	return counts[random() % ARRAY_SIZE(counts)];
+}
+
+/* All of them are addresses and counts; which the call takes is where it looks for them. */
+static u64 hostile_value(const struct run *run, unsigned int reg)
+{
+	return reg % 2 ? hostile_count() : hostile_address(run);
+}
+
+static u64 register_value(const struct run *run, unsigned int reg)
+{
+	return run->hostile ? hostile_value(run, reg + random() % 2) : random_value();
+}
+
+/* Lists, with as many elements, and headers of as many words, as there can be. */
+static u64 hostile_number(enum abi abi)
+{
+	static const u16 with_lists[] = { 0x3, 0x13, 0x14, 0x15, 0xb };
+
+	if (abi == ABI_XEN)
+		return 13;
+	if (abi == ABI_KVM)
+		return random() % KVM_CALLS;
+	return with_lists[random() % ARRAY_SIZE(with_lists)] | (u64)(random() % 0x400) << 17 |
+	       (u64)(random() % 2 ? 0xfff : random() % 0x1000) << 32 |
+	       (u64)(random() % 2 ? 0 : random() % 0x1000) << 48;
+}
+
 static u64 random_number(enum abi abi)
 {
 	static const u16 with_lists[] = { 0x3, 0x13, 0x14, 0x15 };
@@ -149,16 +219,17 @@ static void random_registers(struct run *run, u32 n)
 	u32 i, k;
 
 	for (i = 0; i < n; i++) {
-		number = random_number(run->abi);
+		number = run->hostile && random() % 8 ? hostile_number(run->abi) :
+			 random_number(run->abi);
 		if (run->wide) {
 			for (k = 0; k < sizeof(*wide) / 8; k++)
-				((u64 *)&wide[i])[k] = random_value();
+				((u64 *)&wide[i])[k] = register_value(run, k);
 			*(run->abi == ABI_HYPERV ? &wide[i].rcx : &wide[i].rax) = number;
 			if (number == WRITES_TO_RBX)
 				wide[i].rbx = LISTS + random() % LISTS_BYTES;
 		} else {
 			for (k = 0; k < sizeof(*narrow) / 4; k++)
-				((u32 *)&narrow[i])[k] = random_value();
+				((u32 *)&narrow[i])[k] = register_value(run, k);
 			narrow[i].eax = number;
 			if (narrow[i].eax == WRITES_TO_RBX)
 				narrow[i].ebx = LISTS + random() % LISTS_BYTES;
@@ -210,6 +281,17 @@ static unsigned int expected(const struct run *run, u32 i, u64 *regs)
 	}
 }
 
+/* Each exit has the next number. */
+static void expect_exit(struct run *run, const struct trace_sample *sample)
+{
+	const u32 seq = trace_get(sample, "seq");
+
+	tap_expect(!run->exits || seq == run->exit_seq + 1, "exit of seq %u follows %u", seq,
+		   run->exit_seq);
+	run->exit_seq = seq;
+	run->exits++;
+}
+
 static void expect_call(struct run *run, const struct kvm_trace_hypercall *h, u32 i)
 {
 	unsigned int args, a;
@@ -237,14 +319,18 @@ static void check_slice(struct run *run, u32 n)
 	const struct trace_sample *sample;
 	struct kvm_trace_hypercall_sub sub;
 	struct kvm_trace_hypercall h;
-	u32 seen = 0, subs = 0, sub_seq = 0;
+	u32 seen = 0, subs = 0, sub_seq = 0, reads = 0;
 	size_t i;
 
 	trace_read(run->session);
 	tap_expect(!run->session->lost, "perf lost %llu samples", run->session->lost);
 	for (i = 0; i < run->session->nr_samples; i++) {
 		sample = &run->session->samples[i];
-		if (sample_is(sample, "hypercall_sub")) {
+		if (sample_is(sample, "vmexit")) {
+			expect_exit(run, sample);
+		} else if (sample_is(sample, "guest_read")) {
+			reads += sample->tid == (u32)syscall(SYS_gettid);
+		} else if (sample_is(sample, "hypercall_sub")) {
 			memset(&sub, 0, sizeof(sub));
 			tap_expect(kvm_trace_hypercall_sub_record(&sub, sample->raw,
 								  sample->size) &&
@@ -268,7 +354,13 @@ static void check_slice(struct run *run, u32 n)
 				   "call %u seq %u: %u records of hypercall_sub, of seq %u, word 0x%x",
 				   seen, h.seq, subs, sub_seq, h.sub);
 			kvm_trace_hypercall_text(&h, 1, text, sizeof(text));
+			tap_expect(reads <= MOST_READS, "call %u seq %u: %u reads, more than %u",
+				   seen, h.seq, reads, MOST_READS);
+			run->most_reads = reads > run->most_reads ? reads : run->most_reads;
+			run->most_subs = subs > run->most_subs ? subs : run->most_subs;
+			run->reads += reads;
 			run->sub_records += subs;
+			reads = 0;
 			subs = 0;
 			seen++;
 			run->records++;
@@ -317,14 +409,58 @@ static void use_hyperv(struct vcpu *vcpu)
 		tap_die("MSR 0x%x", GUEST_OS_ID);
 }
 
-static void check(enum abi abi, bool wide, bool subs, u64 calls)
+/* Memory that goes on elsewhere in the VMM, and then a slot whose memory is gone. */
+static void add_slots(struct run *run)
 {
-	struct run run = { .abi = abi, .wide = wide, .subs = subs };
+	struct kvm_userspace_memory_region region = { .memory_size = MORE_BYTES };
+	unsigned int i, k;
+
+	for (i = 0; i < MORE_SLOTS; i++) {
+		run->more[i] = mmap(NULL, 2 * MORE_BYTES, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (run->more[i] == MAP_FAILED)
+			tap_die("memory of a slot");
+		for (k = 0; k < MORE_BYTES / 8; k++)
+			((u64 *)run->more[i])[k] = random_value();
+		region.slot = i + 1;
+		region.guest_phys_addr = run->vm.mem_bytes + i * MORE_BYTES;
+		region.userspace_addr = (unsigned long)run->more[i];
+		if (ioctl(run->vm.fd, KVM_SET_USER_MEMORY_REGION, &region))
+			tap_die("KVM_SET_USER_MEMORY_REGION");
+	}
+	if (mprotect(run->more[MORE_SLOTS - 1], MORE_BYTES, PROT_NONE))
+		tap_die("mprotect");
+}
+
+static void remove_slots(struct run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < MORE_SLOTS; i++)
+		munmap(run->more[i], 2 * MORE_BYTES);
+}
+
+/* That no list is read too far says something only if one is as long as that. */
+static void expect_accounted(struct run *run)
+{
+	const u64 exits = vcpu_stat(&run->vcpu, "exits");
+
+	/* Of the last exit the guest was not entered again. */
+	tap_expect(run->exits + 1 == exits, "%llu records of %llu exits", run->exits, exits);
+	tap_expect(run->abi == ABI_KVM || (run->reads && run->most_subs == KVM_TRACE_SUB_CALLS),
+		   "%llu reads, %u parts of a call at most", run->reads, run->most_subs);
+	tap_note("%llu exits, %llu reads; of one call at most %u, and %u parts", exits,
+		 run->reads, run->most_reads, run->most_subs);
+}
+
+static void check(enum abi abi, bool wide, bool subs, bool hostile, u64 calls)
+{
+	struct run run = { .abi = abi, .wide = wide, .subs = subs, .hostile = hostile };
 	struct timespec from, to;
 	u32 n = subs ? SLICE_WITH_SUBS : SLICE;
 
 	tap_begin("hypercall_random: %s, %d-bit caller, %s", abis[abi].name, wide ? 64 : 32,
-		  subs ? "guest memory is read" : "registers only");
+		  hostile ? "hostile" : subs ? "guest memory is read" : "registers only");
 	if (abi == ABI_XEN && !vm_has_xen()) {
 		tap_skip("KVM of this kernel has no Xen hypercalls");
 		return;
@@ -334,9 +470,12 @@ static void check(enum abi abi, bool wide, bool subs, u64 calls)
 	vcpu_create(&run.vm, &run.vcpu, 0);
 	if (abi == ABI_HYPERV)
 		use_hyperv(&run.vcpu);
-	recorder_start(&run.recorder, REC_HYPERCALL | (subs ? REC_HYPERCALL_SUB : 0), RING_MIB);
+	recorder_start(&run.recorder, REC_HYPERCALL | (subs ? REC_HYPERCALL_SUB : 0) |
+		       (hostile ? REC_VMEXIT | REC_GUEST_READ : 0), RING_MIB);
 	run.session = &run.recorder.session;
 	random_memory(&run);
+	if (hostile)
+		add_slots(&run);
 	for (; run.calls < calls; run.calls += n) {
 		if (calls - run.calls < n)
 			n = calls - run.calls;
@@ -351,31 +490,41 @@ static void check(enum abi abi, bool wide, bool subs, u64 calls)
 			   "KVM counted %llu hypercalls of %llu",
 			   vcpu_stat(&run.vcpu, "hypercalls"), calls);
 	tap_expect(!subs || abi == ABI_KVM || run.sub_records, "no record of hypercall_sub");
+	if (hostile)
+		expect_accounted(&run);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	tap_note("%llu hypercalls, %llu records of parts, %ld s", run.records, run.sub_records,
 		 (long)(to.tv_sec - from.tv_sec));
 	recorder_close(&run.recorder);
 	vcpu_destroy(&run.vcpu);
 	vm_destroy(&run.vm);
+	if (hostile)
+		remove_slots(&run);
 	tap_end();
 }
 
 int main(int argc, char **argv)
 {
 	u64 calls = argc > 1 ? strtoull(argv[1], NULL, 0) : DEFAULT_CALLS;
+	const bool hostile = argc > 2 && !strcmp(argv[2], "hostile");
 	unsigned int abi, wide, subs;
 
 	need_kvm_trace();
 	if (parameter_set("hypercall_args", "all") || parameter_set("hypercall_words", "all"))
 		tap_die("parameters hypercall_args, hypercall_words");
 	run_on_cpu(0);
-	tap_plan(ABIS * 2 * 2);
+	tap_plan(ABIS * 2 * (hostile ? 1 : 2));
 	srandom(SEED);
-	/* One in eight with what takes most time. */
 	for (abi = 0; abi < ABIS; abi++) {
 		for (wide = 0; wide < 2; wide++) {
+			if (hostile) {
+				check(abi, wide, true, true, calls / ABIS / 2);
+				continue;
+			}
+			/* One in eight with what takes most time. */
 			for (subs = 0; subs < 2; subs++)
-				check(abi, wide, subs, calls / ABIS / 2 * (subs ? 1 : 7) / 8);
+				check(abi, wide, subs, false,
+				      calls / ABIS / 2 * (subs ? 1 : 7) / 8);
 		}
 	}
 	if (parameter_set("hypercall_args", "used") || parameter_set("hypercall_words", "default"))

@@ -7,14 +7,9 @@
  * scripts/pt_modes_equal_log.sh.
  */
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "module.h"
@@ -22,10 +17,9 @@
 #include "pt_refusal.h"
 #include "tap.h"
 #include "trace.h"
+#include "user.h"
 
 #define AUX_BYTES	(1ul << 20)
-#define NOBODY		65534
-#define CAP_OF_PERF	38	/* CAP_PERFMON */
 #define GUEST		"tsc,noretcomp,mode=2"
 #define HOST		"tsc,noretcomp,mode=1"
 #define BOTH_HOST	"tsc,noretcomp,mode=3,stream=1"
@@ -327,67 +321,32 @@ static void test_lbr(void)
 	tap_end();
 }
 
-static void set_paranoid(const char *value)
+static int try_open(void *terms)
 {
-	errno = -file_write("/proc/sys/kernel/perf_event_paranoid", value);
-	if (errno)
-		tap_die("perf_event_paranoid");
-}
-
-/* An ordinary user, with one capability of CAP_OF_PERF's set of 32, or with none. */
-static void become_nobody(u32 capabilities)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {};
-
-	data[CAP_OF_PERF / 32].effective = capabilities;
-	data[CAP_OF_PERF / 32].permitted = capabilities;
-	if (prctl(PR_SET_KEEPCAPS, 1) || setresgid(NOBODY, NOBODY, NOBODY) ||
-	    setresuid(NOBODY, NOBODY, NOBODY) || syscall(SYS_capset, &header, data))
-		_exit(EXIT_FAILURE);
-}
-
-/* What an ordinary user gets, as a negative errno. */
-static int try_open_as_nobody(u32 capabilities, rlim_t locked)
-{
-	const struct rlimit limit = { locked, locked };
-	pid_t child = fork();
-	int status;
-
-	if (child < 0)
-		tap_die("fork");
-	if (!child) {
-		if (setrlimit(RLIMIT_MEMLOCK, &limit))
-			_exit(EXIT_FAILURE);
-		become_nobody(capabilities);
-		_exit(-pt_try_open(KVM_PT, GUEST, 0, -1));
-	}
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EXIT_FAILURE;
+	return pt_try_open(KVM_PT, terms, 0, -1);
 }
 
 static void test_unprivileged(void)
 {
-	const u32 perfmon = 1u << CAP_OF_PERF % 32;
 	int err;
 
 	tap_begin("refused_without_cap_perfmon_whatever_perf_event_paranoid_says");
-	set_paranoid("-1");
+	set_paranoid(-1);
 	pt_watch();
-	err = try_open_as_nobody(0, RLIM_INFINITY);
+	err = as_user(false, RLIM_INFINITY, try_open, GUEST);
 	pt_expect_refused(err, -EACCES, KVM_TRACE_PT_WHY_NO_RIGHT,
 			  "it shows what host and guests execute: CAP_PERFMON is needed");
 	pt_expect_untouched();
 	tap_end();
 
 	tap_begin("allowed_with_cap_perfmon_alone");
-	set_paranoid("2");
-	err = try_open_as_nobody(perfmon, RLIM_INFINITY);
+	set_paranoid(2);
+	err = as_user(true, RLIM_INFINITY, try_open, GUEST);
 	tap_expect(!err, "it gives %d", err);
 	tap_end();
 
 	tap_begin("an_area_beyond_what_may_be_locked_is_eperm");
-	err = try_open_as_nobody(perfmon, 0);
+	err = as_user(true, 0, try_open, GUEST);
 	tap_expect(err == -EPERM, "it gives %d", err);
 	tap_end();
 }

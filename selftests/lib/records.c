@@ -13,9 +13,11 @@
 #include "records.h"
 #include "tap.h"
 
-/* A probe on what KVM runs for an exit unless it enters again at once. */
+/* Probes: on what KVM runs for an exit unless it enters again at once, and on reads. */
 #define PROBE_SYSTEM	"kvm_trace_test"
 #define PROBE_EVENT	"handle_exit"
+#define PROBE_READ	"guest_read"
+#define READ_FUNCTION	"copy_from_user_nofault"
 
 static const struct {
 	const char *system, *name;
@@ -46,17 +48,22 @@ static const struct {
 	{ PROBE_SYSTEM, PROBE_EVENT },
 	{ "kvm_trace_detail", "hypercall_sub" },
 	{ "kvm_trace_batch", "vmexits" },
+	{ PROBE_SYSTEM, PROBE_READ },
 };
 
-static void make_probe(void)
+static void make_probes(unsigned int what)
 {
 	const char *text = cpu_is_intel() ?
 		"p:" PROBE_SYSTEM "/" PROBE_EVENT " vmx_handle_exit" :
 		"p:" PROBE_SYSTEM "/" PROBE_EVENT " svm_handle_exit";
 
-	errno = -tracefs_write(text, "kprobe_events");
+	errno = what & REC_HANDLE_EXIT ? -tracefs_write(text, "kprobe_events") : 0;
 	if (errno)
 		tap_die("probe of KVM's handler of exits");
+	errno = !(what & REC_GUEST_READ) ? 0 :
+		-tracefs_write("p:" PROBE_SYSTEM "/" PROBE_READ " " READ_FUNCTION, "kprobe_events");
+	if (errno)
+		tap_die("probe of " READ_FUNCTION);
 }
 
 /**
@@ -70,8 +77,7 @@ void recorder_start(struct recorder *recorder, unsigned int what, size_t ring_mi
 	struct trace_event *chosen[REC_EVENTS];
 	unsigned int i, n = 0;
 
-	if (what & REC_HANDLE_EXIT)
-		make_probe();
+	make_probes(what);
 	recorder->what = what;
 	for (i = 0; i < REC_EVENTS; i++) {
 		if (!(what & (1u << i)))
@@ -101,6 +107,8 @@ void recorder_close(struct recorder *recorder)
 	trace_close(&recorder->session);
 	if (recorder->what & REC_HANDLE_EXIT)
 		tracefs_write("-:" PROBE_SYSTEM "/" PROBE_EVENT, "kprobe_events");
+	if (recorder->what & REC_GUEST_READ)
+		tracefs_write("-:" PROBE_SYSTEM "/" PROBE_READ, "kprobe_events");
 }
 
 /**

@@ -30,8 +30,10 @@
 /* While it is recorded, the module reads guest memory. */
 #define REC_HYPERCALL_SUB 0x1000000
 #define REC_BATCH	0x2000000
+/* Each read of memory that must not fault, as the module reads a guest's. */
+#define REC_GUEST_READ	0x4000000
 
-#define REC_EVENTS	26
+#define REC_EVENTS	27
 
 struct recorder {
 	unsigned int what;
