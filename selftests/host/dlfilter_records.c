@@ -29,7 +29,7 @@
 #define REFUSED							\
 	", only 1 is known here: use the kvm-trace.so of the kvm_trace that made them\n"
 #define DLARGS	" report timeline by= sort= rows= json every= vm= pid= names= single batch" \
-	" flow= kallsyms= progress="
+	" flow= kallsyms= progress= itrace"
 #define UNKNOWN	"items of batches not known here: a newer kvm_trace made them\n"
 #define MISSING	"lost, filtered, or shorter than min_host_ns"
 
