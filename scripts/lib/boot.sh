@@ -7,14 +7,14 @@
 BOOT_MODULES='virtio_pci virtio_console 9pnet_virtio 9p overlay'
 
 # Kernel messages that make a run fail.
-SPLATS='WARNING:|BUG:|Oops|Call Trace:|general protection fault|[Kk]ernel panic|KASAN:|UBSAN:|KCSAN:|KFENCE:|kmemleak:|unchecked MSR|suspicious RCU|possible (circular|recursive|irq|unsafe)|INFO: (rcu|task|trying|possible|inconsistent)|(rcu|RCU).*(stall|detected)|soft lockup|hard LOCKUP|corruption|refcount_t:|while atomic|sleeping function|Bad page|page allocation failure|Tainted:'
+SPLATS='WARNING:|BUG:|BUG [^ ]+ \(|overwritten\]|Oops|Call Trace:|general protection fault|[Kk]ernel panic|KASAN:|UBSAN:|KCSAN:|KFENCE:|kmemleak: ([0-9]|Cannot|Memory pool|.*(disabled|out of memory))|unchecked MSR|suspicious RCU|possible (circular|recursive|irq|unsafe)|INFO: (rcu|task|trying|possible|inconsistent)|(rcu|RCU).*(stall|detected)|soft lockup|hard LOCKUP|corruption|refcount_t:|seriously wrong|while atomic|sleeping function|Bad page|page allocation failure|Tainted:'
 # Bits of /proc/sys/kernel/tainted: machine check, bad page, die, warning, lockup.
 SPLAT_TAINTS=$((1 << 4 | 1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))
 
 # An initrd depends on the root, on the two scripts in it and on this file.
 initrd() {
-	sum=$(cat "$SCRIPTS/lib/l1-initrd" "$SCRIPTS/lib/l1-init" "$SCRIPTS/lib/boot.sh" "$ROOT/etc/kvm-trace/stamp" |
-		cksum | cut -d' ' -f1)
+	sum=$({ echo "${SANITIZE-}"; cat "$SCRIPTS/lib/l1-initrd" "$SCRIPTS/lib/l1-init" "$SCRIPTS/lib/boot.sh" \
+		"$ROOT/etc/kvm-trace/stamp"; } | cksum | cut -d' ' -f1)
 	file=$TREE/$1/initrd.$sum
 	if [ ! -e "$file" ]; then
 		work=$(mktemp -d "$run/initrd.XXXXXX")
@@ -31,6 +31,7 @@ initrd() {
 			for module; do
 				modprobe -S "$release" --show-depends "$module"
 			done | awk "\$1 == \"insmod\" && !seen[\$2]++ { print \$2 }" >/tmp/modules
+			: >m/order
 			while read -r path; do
 				name=${path##*/}
 				name=${name%%.*}
@@ -175,6 +176,12 @@ pt_clock() {
 	echo "tsc_early_khz=$("$run/layer/kvm-trace/selftests/pt-emu/qemu/tsc_khz")"
 }
 
+# kernel_words KERNEL: what its command line has besides. KASAN would report one error alone;
+# SLUB checks red zones and poison, without the owners, which KASAN keeps as well.
+kernel_words() {
+	[ "$1" != sanitize ] || echo ' kasan_multi_shot slab_debug=FZP'
+}
+
 # qemu_start KERNEL CPU PT SMP MEM ICOUNT OUT: leaves QEMU running, $emulator is its process.
 # On a busy machine its timer may miss Linux's check of it, which ends in a panic.
 qemu_start() {
@@ -190,8 +197,8 @@ qemu_start() {
 		-nodefaults -no-user-config -display none -no-reboot -machine q35 \
 		$(accelerator "$2" "$3" "$6") -smp "$4" -m "$5" \
 		${3:+-plugin "$(pt_plugin "$3" "$shared")"} ${plugin:+-plugin "$plugin"} \
-		-kernel "$ROOT/boot/vmlinuz-$(kernel_field "$1" 2)" -initrd "$initrd" \
-		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off no5lvl no_timer_check${3:+ $(pt_clock)}" \
+		-kernel "$(kernel_image "$1")" -initrd "$initrd" \
+		-append "console=ttyS0 loglevel=6 log_buf_len=4M panic=-1 oops=panic unknown_nmi_panic mitigations=off no5lvl no_timer_check$(kernel_words "$1")${3:+ $(pt_clock)}" \
 		-serial "file:$run/console" \
 		-chardev "file,id=monitor,path=/dev/null,input-path=$run/monitor" -object monitor-hmp,id=hmp,chardev=monitor \
 		-fsdev "local,id=root,path=$ROOT,security_model=none,readonly=on,multidevs=remap" \

@@ -85,6 +85,8 @@ build() {
 	ln -s usr/lib "$layer/lib"
 	ln -s usr/bin "$layer/bin"
 	ln -s usr/sbin "$layer/sbin"
+	# All of them, which the root does not have.
+	[ "$1" != sanitize ] || cp -a "$SANITIZE/modules/." "$layer/usr/lib/modules"
 	# shellcheck disable=SC2016
 	if ! in_root build "$layer" '' sh -euc '
 		# Intel PT with SVM is emulated here.

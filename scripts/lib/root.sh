@@ -76,7 +76,15 @@ root_ready() {
 
 # kernel_field KERNEL FIELD: 2 is the release, 3 the compiler it was built with.
 kernel_field() {
-	awk -v k="$1" -v f="$2" '$1 == k { print $f }' "$ROOT/etc/kvm-trace/kernels"
+	awk -v k="$1" -v f="$2" '$1 == k { print $f }' "$ROOT/etc/kvm-trace/kernels" ${SANITIZE:+"$SANITIZE/kernel"}
+}
+
+# kernel_image KERNEL
+kernel_image() {
+	case $1 in
+	sanitize) echo "$SANITIZE/boot/vmlinuz-$(kernel_field "$1" 2)" ;;
+	*) echo "$ROOT/boot/vmlinuz-$(kernel_field "$1" 2)" ;;
+	esac
 }
 
 check_host() {

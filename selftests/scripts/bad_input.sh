@@ -33,6 +33,7 @@ refuses lab_with_a_word_of_pt_and_no_number "--pt=ranges:x 'ranges:x' number" sc
 refuses lab_with_a_word_of_pt_for_another_cpu "--pt=vmx 'vmx' QEMU" scripts/lab run --pt=vmx -- true
 ok nothing_is_made_for_a_refused_word_of_pt test ! -e "$tap_work/pt-log.0"
 refuses lab_with_vmx_and_many_cpus "--smp 5 vmx" scripts/lab run --cpu vmx --smp 5 -- true
+refuses lab_with_vmx_and_the_kernel_sanitize "sanitize svm" scripts/lab run --cpu vmx --kernel sanitize -- true
 refuses lab_with_vmx_and_much_memory "--mem 4096 vmx" scripts/lab run --cpu vmx --mem 4096 -- true
 for value in 0 65 -1 x '' 99999999999999999999; do
 	refuses "lab_with_smp_'$value'" "--smp 64" scripts/lab run --smp "$value" -- true
