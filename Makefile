@@ -59,6 +59,9 @@ demo:
 check:
 	scripts/check
 
+check-sanitize:
+	scripts/check --kernel sanitize $(if $(PATTERN),'$(PATTERN)')
+
 check-packages:
 	KVM_TRACE_PACKAGES=all scripts/check '^scripts/packages$$'
 
@@ -76,4 +79,4 @@ clean:
 	$(MAKE) -C selftests clean
 	if test -e $(KDIR)/Makefile; then $(KBUILD) clean; fi
 
-.PHONY: all headers modules tools selftests install modules_install uninstall demo check check-packages coverage deb bench clean
+.PHONY: all headers modules tools selftests install modules_install uninstall demo check check-packages check-sanitize coverage deb bench clean

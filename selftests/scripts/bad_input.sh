@@ -71,6 +71,7 @@ ok nothing_is_left_of_a_refused_set_up test ! -e "$tap_work/cache"
 
 refuses check_with_an_unknown_option "'--frobnicate' --help" scripts/check --frobnicate
 refuses check_with_two_patterns "pattern --help" scripts/check a b
+refuses check_with_a_kernel_of_the_list "'6.1' sanitize" scripts/check --kernel 6.1
 refuses check_with_no_number_of_jobs "--jobs many" scripts/check --jobs many
 refuses bench_with_an_unknown_option "'--frobnicate' --help" scripts/bench --frobnicate
 refuses bench_with_an_option_without_value "--out value" scripts/bench --out
