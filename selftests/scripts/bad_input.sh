@@ -28,9 +28,9 @@ refuses lab_with_two_kernels_in_one_word "'6.1 7.3' lab" scripts/lab run --kerne
 refuses lab_with_an_unknown_cpu "'z80' svm vmx" scripts/lab run --cpu z80 -- true
 refuses lab_with_a_log_of_pt_and_no_directory "--pt=no-mtc,log --out" scripts/lab run --pt=no-mtc,log -- true
 refuses lab_with_an_unknown_word_of_pt "--pt=log,frobnicate 'frobnicate' no- ranges:NUMBER log raw" \
-	scripts/lab run --pt=log,frobnicate --out "$tap_work" -- true
-refuses lab_with_a_word_of_pt_and_no_number "--pt=ranges:x 'ranges:x' number" scripts/lab run --cpu intel --pt=ranges:x -- true
-refuses lab_with_a_word_of_pt_for_another_cpu "--pt=vmx 'vmx' QEMU" scripts/lab run --pt=vmx -- true
+	scripts/lab run --no-build --pt=log,frobnicate --out "$tap_work" -- true
+refuses lab_with_a_word_of_pt_and_no_number "--pt=ranges:x 'ranges:x' number" scripts/lab run --no-build --cpu intel --pt=ranges:x -- true
+refuses lab_with_a_word_of_pt_for_another_cpu "--pt=vmx 'vmx' QEMU" scripts/lab run --no-build --pt=vmx -- true
 ok nothing_is_made_for_a_refused_word_of_pt test ! -e "$tap_work/pt-log.0"
 refuses lab_with_vmx_and_many_cpus "--smp 5 vmx" scripts/lab run --cpu vmx --smp 5 -- true
 refuses lab_with_vmx_and_the_kernel_sanitize "sanitize svm" scripts/lab run --cpu vmx --kernel sanitize -- true
