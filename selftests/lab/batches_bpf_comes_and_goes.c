@@ -18,7 +18,6 @@
 #define RING_MIB	1
 #define PAUSE_US	300
 #define ENDLESS		(1ull << 40)
-#define TRIES		50	/* of 100 ms, to unload the module */
 #define KINDS		(KIND_MIX & ~KIND_BIT(KIND_entry_failure))
 
 static volatile bool going = true;
@@ -41,7 +40,7 @@ static void *come_and_go(void *arg)
 int main(void)
 {
 	struct recorder singles = {}, batches = {};
-	unsigned int turn, i;
+	unsigned int turn;
 	struct vcpu vcpu;
 	pthread_t bpf;
 	struct vm vm;
@@ -72,12 +71,7 @@ int main(void)
 	vm_destroy(&vm);
 	tap_note("%u times BPF, %u times perf", attached, TURNS);
 	tap_expect(attached > TURNS / 10, "BPF was attached %u times", attached);
-	for (i = 0; i < TRIES && run("modprobe -r kvm_trace 2>/dev/null"); i++)
-		usleep(100000);
-	tap_expect(i < TRIES, "the module cannot be unloaded");
-	tap_expect(!klog_has("WARNING") && !klog_has("BUG") && !klog_has("Objects remaining"),
-		   "the kernel complains");
-	need_kvm_trace();
+	expect_kvm_trace_goes();
 	tap_end();
 	return tap_exit();
 }

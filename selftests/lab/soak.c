@@ -36,7 +36,6 @@
 #define CALM_MS		400		/* until all VMs have come, and gone */
 #define ENDLESS		(1ull << 40)
 #define LEAK		2000		/* objects; there are more round trips by far */
-#define TRIES		50		/* of 100 ms, to unload the module */
 #define PENDING		"/sys/kernel/debug/kvm_trace/pending"
 #define PID_MAX		"/proc/sys/kernel/pid_max"
 #define PIDS		4194304	/* no process has the number of an earlier one */
@@ -416,7 +415,6 @@ int main(int argc, char **argv)
 	const u64 seconds = strtoull(argc > 1 ? argv[1] : SECONDS, NULL, 0);
 	struct slab_count before, after;
 	struct recorder recorder = {};
-	unsigned int i;
 
 	need_kvm_trace();
 	tap_plan(3);
@@ -450,12 +448,7 @@ int main(int argc, char **argv)
 	recorder_close(&recorder);
 	words_set("default");
 	parameter_set("batch_words", "lean");
-	for (i = 0; i < TRIES && run("modprobe -r kvm_trace 2>/dev/null"); i++)
-		usleep(100000);
-	tap_expect(i < TRIES, "the module cannot be unloaded");
-	tap_expect(!klog_has("WARNING") && !klog_has("BUG") && !klog_has("Objects remaining"),
-		   "the kernel complains");
+	expect_kvm_trace_goes();
 	tap_end();
-	need_kvm_trace();
 	return tap_exit();
 }

@@ -16,6 +16,8 @@
 #include "tap.h"
 #include "trace.h"
 
+#define UNLOAD_TRIES	50	/* of 100 ms */
+
 static struct {
 	int fd;
 	char *text;
@@ -66,6 +68,23 @@ bool module_loaded(const char *name)
 
 	snprintf(path, sizeof(path), "/sys/module/%s", name);
 	return !access(path, F_OK);
+}
+
+/**
+ * expect_kvm_trace_goes() - unload it, and expect no complaint since klog_mark(); load it again
+ *
+ * What held it may be given back a little later: it has 5 s.
+ */
+void expect_kvm_trace_goes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNLOAD_TRIES && run("modprobe -r kvm_trace 2>/dev/null"); i++)
+		usleep(100000);
+	tap_expect(i < UNLOAD_TRIES, "the module cannot be unloaded");
+	tap_expect(!klog_has("WARNING") && !klog_has("BUG") && !klog_has("Objects remaining"),
+		   "the kernel complains");
+	need_kvm_trace();
 }
 
 /**

@@ -13,6 +13,7 @@
 
 int run(const char *fmt, ...) __printf(1, 2);
 void need_kvm_trace(void);
+void expect_kvm_trace_goes(void);
 bool module_loaded(const char *name);
 int module_users(const char *name);
 int parameter_set(const char *name, const char *value);
